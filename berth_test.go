@@ -236,7 +236,7 @@ func leftovers(t *testing.T, dir string) []string {
 	return found
 }
 
-// files gives the open files of this process; none where the system does not tell.
+// files gives the open files of this process; none where the system does not list them.
 func files(t *testing.T) (open []string) {
 	if runtime.GOOS != "linux" {
 		return nil

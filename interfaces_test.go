@@ -58,7 +58,7 @@ func TestArchitecture_FunctionsTakeTheirPartOfATx(t *testing.T) {
 	require.Positive(t, found, "some do need all of it")
 }
 
-// neededOf gives the methods that a function calls of a parameter, itself or through a function that it hands it to; whole tells that
+// neededOf gives the methods that a function calls of a parameter, itself or through a function that it hands it to; whole reports that
 // one of those takes all of it.
 func (p *program) neededOf(f *ast.FuncDecl, parameter *types.Var) (methods map[string]bool, whole bool) {
 	methods = map[string]bool{}

@@ -120,8 +120,8 @@ type Options struct {
 	// InterruptSeed is the setting interrupt-seed: what the times of interruptions are drawn from: the same seed draws the
 	// same, one pod after the other. Default: 0.
 	InterruptSeed int64
-	// Lease is the setting lease: how long a job may go unheard of before another worker gets it; at least 3s. Default:
-	// 30s.
+	// Lease is the setting lease: how long the worker of a job may be silent before another one gets the job; at least 3s.
+	// Default: 30s.
 	Lease time.Duration
 	// PodRetention is the setting pod-retention: how long the row of a terminated pod is kept; its environment, arguments
 	// and log go at once. Default: 24h.

@@ -35,7 +35,7 @@ type program struct {
 	others   types.Importer
 }
 
-// listedPackage is what go list tells of a package.
+// listedPackage is what go list prints of a package.
 type listedPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
@@ -226,7 +226,7 @@ func structOf(t types.Type) *types.Struct {
 	return s
 }
 
-func TestProgram_TellsReadingAFieldFromSettingIt(t *testing.T) {
+func TestProgram_DistinguishesReadingAFieldFromSettingIt(t *testing.T) {
 	t.Parallel()
 	const source = `package a
 

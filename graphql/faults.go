@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/gen/graph"
 )
 
-// operationPrefix tells the operations of GraphQL from those of REST, some of which have the same name.
+// operationPrefix distinguishes the operations of GraphQL from those of REST, some of which have the same name.
 const operationPrefix = "graphql."
 
 // Operations gives the names under which a fault can be scripted: graphql. and a field of Query or Mutation.

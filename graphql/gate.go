@@ -36,7 +36,7 @@ func (gate) Validate(graphql.ExecutableSchema) error { return nil }
 func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawParams) *gqlerror.Error {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, g.Limits.Tokens)
 	if err != nil {
-		return nil // the executor finds the same, and tells
+		return nil // the executor finds the same, and answers it
 	}
 	length, repeated := 0, 0
 	for _, o := range document.Operations {

@@ -56,7 +56,7 @@ func TestServices_PodView_IsWhole(t *testing.T) {
 		TemplateID: "t", CostPerHour: 1, Status: compute.PodRunning, Reason: "why", CreatedAt: now, StartedAt: now, MovedAt: now, StopAfter: now, TerminateAfter: now, BidPerGPU: 0.4,
 	}
 
-	// What the schema says is null: not told, no clusters, and as long as they are not known what is measured and mapped.
+	// What the schema says is null: not reported, no clusters, and as long as they are not known what is measured and mapped.
 	s := emptyServices(t)
 	var live compute.PodRuntime
 	s.Live = func(compute.PodID) compute.PodRuntime { return live }

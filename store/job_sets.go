@@ -103,7 +103,7 @@ func (t Take) In(tx Queue) error {
 // In ends the job in a transaction, if it is still as it was, and stores with it what is to be delivered to its webhook.
 func (e JobEnd) In(tx Queue) (ended bool, err error) {
 	j := e.Job
-	if j.Webhook != "" && j.Output == nil && j.OutputSize > 0 { // it was told before the end, and is long
+	if j.Webhook != "" && j.Output == nil && j.OutputSize > 0 { // it was sent before the end, and is long
 		if j.Output, err = tx.JobPieces(j, compute.JobOutput, 0, compute.Pieces(j.OutputSize)); err != nil {
 			return false, err
 		}

@@ -16,7 +16,7 @@ type Owners interface {
 	Release(ctx context.Context, me Replica) error
 	// Join says for the time of a lease that the replica runs, and gives the others that do.
 	Join(ctx context.Context, me Replica, lease time.Duration) ([]Replica, error)
-	// Leave takes back what Join said, and gives up what the replica owns.
+	// Leave undoes Join, and gives up what the replica owns.
 	Leave(ctx context.Context, me Replica) error
 	Close() error
 }

@@ -59,7 +59,7 @@ type Effects interface {
 	AfterCommit(f func())
 }
 
-// Containers stores what runs, or may: pods and workers, what they hold of hosts, what is said of them and what they cost.
+// Containers stores what runs, or may: pods and workers, what they hold of hosts, what is logged of them and what they cost.
 type Containers interface {
 	Stamp
 	Pods

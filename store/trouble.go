@@ -48,7 +48,7 @@ func TroubleOf(err error) Trouble {
 }
 
 // Unknown is the error of a write that failed and may be on disk all the same: its commit failed, or the answer to it was lost.
-// The rows tell.
+// The rows show which.
 func Unknown(cause error) error { return &unknown{cause} }
 
 // IsUnknown reports whether a write that failed with err may be on disk all the same. Any other failed write is not.
@@ -65,10 +65,10 @@ func (e *unknown) Unwrap() error { return e.cause }
 
 type troubled struct {
 	trouble Trouble
-	told    compute.Error
+	public  compute.Error
 }
 
-func (e *troubled) Error() string { return e.told.Error() }
+func (e *troubled) Error() string { return e.public.Error() }
 
-// Unwrap gives what callers are told.
-func (e *troubled) Unwrap() error { return &e.told }
+// Unwrap gives what callers get.
+func (e *troubled) Unwrap() error { return &e.public }

@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// lookTick is how often the clock is looked at, so that it tells a pause of the server from time in which nothing happened.
+// lookTick is how often the clock is looked at, so that it distinguishes a pause of the server from time in which nothing happened.
 const lookTick = compute.MostBetweenLooks / 4
 
 // clocks are those of a server.

@@ -43,7 +43,7 @@ type Config struct {
 	RuntimeSettings setting.Values      // of all kinds of runtimes
 	WorkerURL       string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
 	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
-	Lease           time.Duration       // how long a job may go unheard of before another worker gets it; 30 s, at least 3 s
+	Lease           time.Duration       // how long the worker of a job may be silent before another one gets the job; 30 s, at least 3 s
 	Log             *slog.Logger        // nil: silent
 	LogDropped      func() int64        // how many lines of the log were dropped; nil: none is
 

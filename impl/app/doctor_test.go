@@ -20,7 +20,7 @@ func finding(t *testing.T, name string) app.Finding {
 			return f
 		}
 	}
-	require.Fail(t, "nothing is said of "+name)
+	require.Fail(t, "there is no finding about "+name)
 	return app.Finding{}
 }
 
@@ -51,7 +51,7 @@ func TestExamine_AsksTheEngineOfTheSettings(t *testing.T) {
 			return
 		}
 	}
-	require.Fail(t, "nothing is said of the engine")
+	require.Fail(t, "there is no finding about the engine")
 }
 
 func TestExamine_NamesTheEngineAndWhatItCannotDo(t *testing.T) {

@@ -112,7 +112,7 @@ func TestInterruptions_LoseNoJobAndRepeatNoStep(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// asWorker tells this program to be a worker that does a job step by step, and leaves each step in the file that its input names.
+// asWorker makes this program a worker that does a job step by step, and leaves each step in the file that its input names.
 const asWorker = "BERTH_TEST_STEPS"
 
 // The steps of a job, and after which of them it asks at the gate that its input names whether to go on.

@@ -141,7 +141,7 @@ func (l *life) jobs(hook, deadHook string) {
 	cancelled := l.run(`{"input":{}}`)
 	l.take("w", cancelled)
 	l.ask(200, "GET", l.base+"/ping/w?job_id="+cancelled, "")
-	l.ask(200, "POST", l.base+"/cancel/"+cancelled, "") // the worker is never heard of again
+	l.ask(200, "POST", l.base+"/cancel/"+cancelled, "") // the worker never pings again
 
 	l.run(`{"input":{},"policy":{"ttl":10000}}`)
 	for _, worker := range []string{"lost1", "lost2", "lost3"} { // until its attempts are spent

@@ -9,7 +9,7 @@ import (
 )
 
 // listener frees its address when it is closed. Closing the socket alone would not: a process that is forked at that moment has
-// it open too until it executes its program, and the next server would be told that the address is in use.
+// it open too until it executes its program, and the next server would find the address in use.
 type listener struct{ *net.TCPListener }
 
 func (l listener) Close() error {

@@ -57,7 +57,7 @@ func (l Location) String() string { return cmp.Or(l.file, l.url) }
 // inDirectory reports whether the database is where a server would look for it.
 func (l Location) inDirectory() bool { return filepath.Base(l.file) == databaseFile }
 
-// SecretKey is where the key of what is sealed in the database belongs; empty if nobody can tell.
+// SecretKey is where the key of what is sealed in the database belongs; empty if it is not known.
 func (l Location) SecretKey() string {
 	if !l.inDirectory() {
 		return ""
@@ -73,8 +73,8 @@ var errSame = errors.New("source and target are the same database")
 
 // Migrate copies everything of a database into an empty one, and compares. It fails, with nothing in the target, if a server uses the
 // source or the target, if the source has another version of the schema than this program's, or if there is anything in the target.
-// Tell is told how many rows of a table were read so far.
-func Migrate(ctx context.Context, from, to Location, tell func(table string, rows int64)) (all []CopiedTable, err error) {
+// Progress is called with how many rows of a table were read so far.
+func Migrate(ctx context.Context, from, to Location, progress func(table string, rows int64)) (all []CopiedTable, err error) {
 	is, err := same(ctx, from, to)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func Migrate(ctx context.Context, from, to Location, tell func(table string, row
 	if err != nil {
 		return nil, fmt.Errorf("the target: %w", err)
 	}
-	return transfer.Run(ctx, source, target, tell)
+	return transfer.Run(ctx, source, target, progress)
 }
 
 // same reports whether the two are one database.

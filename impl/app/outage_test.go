@@ -134,8 +134,8 @@ func (o *outage) requireAway(pod, job string) {
 	o.Logf("the slowest refusal took %s", longest.Round(time.Millisecond))
 }
 
-// TestOutage_IsToldByEveryInterfaceAndLosesNothing: for a moment, and for longer than the lease of the owner lasts.
-func TestOutage_IsToldByEveryInterfaceAndLosesNothing(t *testing.T) {
+// TestOutage_IsReportedByEveryInterfaceAndLosesNothing: for a moment, and for longer than the lease of the owner lasts.
+func TestOutage_IsReportedByEveryInterfaceAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
 	o := newOutage(t, 2, cluster.URL(""))
@@ -161,7 +161,7 @@ func TestOutage_IsToldByEveryInterfaceAndLosesNothing(t *testing.T) {
 		require.Equal(t, "IN_QUEUE", o.status(second))
 	}
 
-	require.Less(t, strings.Count(o.logged(), "who owns the store cannot"), 10, "it is not said for each request")
+	require.Less(t, strings.Count(o.logged(), "who owns the store cannot"), 10, "it is not logged for each request")
 	require.Equal(t, 200, o.done(first).status)
 	require.Equal(t, second, o.take().json["id"])
 	require.Equal(t, 200, o.done(second).status)
@@ -196,7 +196,7 @@ func TestOutage_OwnerBeginsAnewAfterAnUnknownCommit(t *testing.T) {
 	require.Contains(t, o.logged(), "memory is made anew")
 }
 
-// ledger is what clients and workers were told.
+// ledger is what clients and workers were answered.
 type ledger struct {
 	*outage
 	over chan struct{}

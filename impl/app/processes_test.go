@@ -19,10 +19,10 @@ import (
 	"github.com/berthdev/berth/store/sqlite"
 )
 
-// told is a command that writes its environment, then stays.
-var told = app.Endpoint{Name: "told", Command: []string{"sh", "-c", "env; echo that is all; exec sleep 1000"}}
+// printing is a command that prints its environment, then stays.
+var printing = app.Endpoint{Name: "printing", Command: []string{"sh", "-c", "env; echo that is all; exec sleep 1000"}}
 
-const toldPod = `{"name":"a","image":"told","cpu":{"id":"cpu3g","vcpuCount":2},"ports":["22/tcp"]}`
+const printingPod = `{"name":"a","image":"printing","cpu":{"id":"cpu3g","vcpuCount":2},"ports":["22/tcp"]}`
 
 // variables waits until the run of the pod that comes after so many earlier ones has written its environment, and gives it.
 func variables(t *testing.T, s *app.Server, key, pod string, earlier int) map[string]string {
@@ -73,11 +73,11 @@ func logLines(t *testing.T, s *app.Server, key, path, until string, earlier int)
 
 func TestProcesses_PodKeyIsForItsPodAndRun(t *testing.T) {
 	t.Parallel()
-	c := app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}}
+	c := app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}}
 	s := start(t, c)
 	all := s.FirstKey()
-	_, made := call(t, "POST", s.URL()+"/v2/pods", all, toldPod)
-	_, other := call(t, "POST", s.URL()+"/v2/pods", all, toldPod)
+	_, made := call(t, "POST", s.URL()+"/v2/pods", all, printingPod)
+	_, other := call(t, "POST", s.URL()+"/v2/pods", all, printingPod)
 	id := made["id"].(string)
 	at, otherAt := "/v2/pods/"+id, "/v2/pods/"+other["id"].(string)
 	env := variables(t, s, all, id, 0)
@@ -95,8 +95,8 @@ func TestProcesses_PodKeyIsForItsPodAndRun(t *testing.T) {
 	require.Equal(t, 404, status("GET", otherAt, key, ""))
 	require.Equal(t, 404, status("DELETE", otherAt, key, ""))
 	require.Equal(t, 403, status("GET", "/v2/pods", key, ""))
-	require.Equal(t, 403, status("POST", "/v2/pods", key, toldPod))
-	require.Equal(t, 403, status("GET", "/v2/"+string(s.Endpoints()["told"])+"/health", key, ""))
+	require.Equal(t, 403, status("POST", "/v2/pods", key, printingPod))
+	require.Equal(t, 403, status("GET", "/v2/"+string(s.Endpoints()["printing"])+"/health", key, ""))
 	require.Equal(t, 401, status("GET", at, strings.Replace(key, id, other["id"].(string), 1), ""), "it is not to be bent to another pod")
 
 	require.Eventually(t, func() bool { // it has written its environment a moment before it is seen to run
@@ -123,8 +123,8 @@ func TestProcesses_PodKeyIsForItsPodAndRun(t *testing.T) {
 
 func TestProcesses_PodKeysEndWithTheirSecret(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}})
-	_, made := call(t, "POST", s.URL()+"/v2/pods", s.FirstKey(), toldPod)
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}})
+	_, made := call(t, "POST", s.URL()+"/v2/pods", s.FirstKey(), printingPod)
 	key := variables(t, s, s.FirstKey(), made["id"].(string), 0)["RUNPOD_API_KEY"]
 	another := start(t, app.Config{Data: t.TempDir()})
 	status, document := call(t, "GET", another.URL()+"/v2/pods/"+made["id"].(string), key, "")
@@ -137,7 +137,7 @@ func TestProcesses_PodKeysEndWithTheirSecret(t *testing.T) {
 func TestProcesses_KeySetsOnlyWhatTheSettingsAccept(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{
-		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told, {Name: "own"}}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL"}},
+		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing, {Name: "own"}}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL"}},
 	})
 
 	key := s.FirstKey()
@@ -147,9 +147,9 @@ func TestProcesses_KeySetsOnlyWhatTheSettingsAccept(t *testing.T) {
 		require.Contains(t, document["detail"], words)
 	}
 
-	with := func(members string) string { return strings.TrimSuffix(toldPod, "}") + "," + members + "}" }
+	with := func(members string) string { return strings.TrimSuffix(printingPod, "}") + "," + members + "}" }
 	endpoint := func(members string) string {
-		return `{"name":"e","type":"QUEUE","image":"told","scaling":{"type":"QUEUE_DELAY","queueDelay":4},"workers":{"max":0},"cpu":[{"id":"cpu3g","vcpuCount":2}]` + members + `}`
+		return `{"name":"e","type":"QUEUE","image":"printing","scaling":{"type":"QUEUE_DELAY","queueDelay":4},"workers":{"max":0},"cpu":[{"id":"cpu3g","vcpuCount":2}]` + members + `}`
 	}
 	_, pod := call(t, "POST", s.URL()+"/v2/pods", key, with(`"env":{"LEVEL":"3"}`))
 	at := "/v2/pods/" + pod["id"].(string)
@@ -161,8 +161,8 @@ func TestProcesses_KeySetsOnlyWhatTheSettingsAccept(t *testing.T) {
 	refused("POST", "/v2/pods", with(evil), "env: this server runs processes of its own machine, in which LD_PRELOAD cannot be set")
 	refused("POST", "/v2/pods", with(`"args":"-c id"`), "args: ")
 	refused("POST", "/v2/pods", with(`"registry":"nosuch"`), "registry: ")
-	refused("POST", "/v2/pods", strings.Replace(toldPod, "told", "own", 1), `image: this server runs processes of its own machine, and "own" is none of its commands (told)`)
-	refused("POST", "/v2/pods", strings.Replace(toldPod, `"cpu":{"id":"cpu3g","vcpuCount":2}`, `"gpu":{"id":"NVIDIA L4"}`, 1), "gpu: ")
+	refused("POST", "/v2/pods", strings.Replace(printingPod, "printing", "own", 1), `image: this server runs processes of its own machine, and "own" is none of its commands (printing)`)
+	refused("POST", "/v2/pods", strings.Replace(printingPod, `"cpu":{"id":"cpu3g","vcpuCount":2}`, `"gpu":{"id":"NVIDIA L4"}`, 1), "gpu: ")
 	refused("PATCH", at, `{`+evil+`}`, "LD_PRELOAD")
 	refused("PATCH", at, `{"args":"x"}`, "args: ")
 	refused("PATCH", at, `{"image":"/bin/sh"}`, "image: ")
@@ -171,7 +171,7 @@ func TestProcesses_KeySetsOnlyWhatTheSettingsAccept(t *testing.T) {
 	refused("PATCH", serverless, `{`+evil+`}`, "LD_PRELOAD")
 	refused("PATCH", serverless, `{"image":"/bin/sh"}`, "image: ")
 
-	_, template := call(t, "POST", s.URL()+"/v2/templates", key, `{"name":"t","image":"told","serverless":true,`+evil+`}`)
+	_, template := call(t, "POST", s.URL()+"/v2/templates", key, `{"name":"t","image":"printing","serverless":true,`+evil+`}`)
 	refused("PATCH", serverless, `{"templateId":"`+template["id"].(string)+`"}`, "LD_PRELOAD")
 	status, _ := call(t, "PATCH", s.URL()+at, key, `{"name":"b"}`)
 	require.Equal(t, 200, status)
@@ -183,9 +183,9 @@ func TestProcesses_KeySetsOnlyWhatTheSettingsAccept(t *testing.T) {
 
 func TestEndpoint_DeclaredIsWhatTheSettingsSay(t *testing.T) {
 	t.Parallel()
-	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{told}}
+	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{printing}}
 	s := start(t, c)
-	key, id := s.FirstKey(), s.Endpoints()["told"]
+	key, id := s.FirstKey(), s.Endpoints()["printing"]
 	_, before := call(t, "GET", s.URL()+"/v2/serverless/"+string(id), key, "")
 	require.NoError(t, s.Close())
 

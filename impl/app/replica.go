@@ -76,10 +76,10 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 		return err
 	})
 
-	settled := make(chan error, 1)
-	places.running.Go(func() { member.Run(places.ctx, func(err error) { settled <- err }) })
+	started := make(chan error, 1)
+	places.running.Go(func() { member.Run(places.ctx, func(err error) { started <- err }) })
 	select {
-	case err = <-settled:
+	case err = <-started:
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -97,7 +97,7 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 // own makes the service of that term, and begins it.
 func own(ctx context.Context, g ground, of term) (_ *owning, err error) {
 	u := &undo{}
-	o := &owning{undo: u, settle: &undo{}}
+	o := &owning{undo: u, early: &undo{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, u.all(true))
@@ -109,7 +109,7 @@ func own(ctx context.Context, g ground, of term) (_ *owning, err error) {
 	}
 	o.runPods(u)
 	u.push("requests", o.drain)
-	o.run(o.settle)
+	o.run(o.early)
 	return o, nil
 }
 
@@ -145,7 +145,7 @@ func newReplica(g ground) (store.Replica, error) {
 	return me, nil
 }
 
-// fingerprint is the same for the same content, and tells nothing of it.
+// fingerprint is the same for the same content, and reveals nothing of it.
 func fingerprint(content []byte) string {
 	sum := sha256.Sum256(append([]byte("berth: "), content...))
 	return hex.EncodeToString(sum[:8])

@@ -29,7 +29,7 @@ type reported struct {
 
 	read    bool            // once at least
 	ticks   int             // since they were read last
-	unknown map[string]bool // products of which it was said that the catalog has none
+	unknown map[string]bool // products of which it was logged that the catalog has none
 }
 
 // newReported gives nil for runtimes that do not schedule. They are read for the first time.

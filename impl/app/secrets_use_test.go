@@ -16,7 +16,7 @@ import (
 func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 	t.Parallel()
 	c := app.Config{
-		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL", "env:NONE"}},
+		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL", "env:NONE"}},
 	}
 	s := start(t, c)
 
@@ -29,7 +29,7 @@ func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 	}
 
 	secret := "/v2/account/secrets/" + do(201, "POST", "/v2/account/secrets", `{"name":"level","value":"the-first-value"}`)["id"].(string)
-	pod := do(201, "POST", "/v2/pods", strings.TrimSuffix(toldPod, "}")+
+	pod := do(201, "POST", "/v2/pods", strings.TrimSuffix(printingPod, "}")+
 		`,"env":{"LEVEL":"<{{ RUNPOD_SECRET_level }}>","NONE":"{{ RUNPOD_SECRET_Level }}"}}`)["id"].(string)
 	reached := func(status string) {
 		t.Helper()
@@ -82,13 +82,13 @@ func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 func TestSecrets_OfAnEndpointAreOpenedForItsWorkers(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{
-		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL"}},
+		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL"}},
 	})
 	key := s.FirstKey()
 	status, document := call(t, "POST", s.URL()+"/v2/account/secrets", key, `{"name":"level","value":"high"}`)
 	require.Equal(t, 201, status, document)
 
-	status, document = call(t, "POST", s.URL()+"/v2/serverless", key, `{"name":"e","type":"QUEUE","image":"told","env":{"LEVEL":"{{ RUNPOD_SECRET_level }}"},
+	status, document = call(t, "POST", s.URL()+"/v2/serverless", key, `{"name":"e","type":"QUEUE","image":"printing","env":{"LEVEL":"{{ RUNPOD_SECRET_level }}"},
 		"scaling":{"type":"QUEUE_DELAY","queueDelay":4},"workers":{"min":1,"max":1},"cpu":[{"id":"cpu3g","vcpuCount":2}]}`)
 	require.Equal(t, 201, status, document)
 	endpoint := "/v2/serverless/" + document["id"].(string)

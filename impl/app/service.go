@@ -65,7 +65,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	if err := c.passed("use cases", err); err != nil {
 		return nil, err
 	}
-	err = settleFiles(c, g.dir, keys, use)
+	err = finishFiles(c, g.dir, keys, use)
 	if err := c.passed("files", err); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	}
 
 	g.seen.watch(edge.sources(), u)
-	first, _ := keys.first.wait() // it is there: settleFiles has waited for it
+	first, _ := keys.first.wait() // it is there: finishFiles has waited for it
 	return &service{
 		config: c, clocks: clocks, runs: runs, before: before, keyring: keys.keyring, firstKey: first, workers: use.workers,
 		declared: use.declared, controls: controls, work: work, handler: handler,
@@ -103,7 +103,7 @@ func (v *service) run(u *undo) { v.work.run(v.before, v.runs.config, u) }
 type owning struct {
 	*service
 	undo     *undo
-	settle   *undo // what is undone before
+	early    *undo // what is undone before
 	requests sync.WaitGroup
 }
 
@@ -114,11 +114,11 @@ func (o *owning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.handler.ServeHTTP(w, r)
 }
 
-// Settle has workers finish or give back what they hold, and held requests answered with what is known. Requests are answered as before.
-func (o *owning) Settle() error { return o.settle.all(false) }
+// StopWork has workers finish or give back what they hold, and held requests answered with what is known. Requests are answered as before.
+func (o *owning) StopWork() error { return o.early.all(false) }
 
 // Close ends the service. Nobody gives it requests any more.
-func (o *owning) Close() error { return errors.Join(o.Settle(), o.undo.all(false)) }
+func (o *owning) Close() error { return errors.Join(o.StopWork(), o.undo.all(false)) }
 
 // drain waits for the requests that are being answered, for as long as they may take.
 func (o *owning) drain() error {

@@ -107,7 +107,7 @@ var table = []row{
 
 	{setting.Setting{
 		Name: "lease", Kind: setting.Duration, Default: "30s", Option: "Lease", Check: longEnough,
-		Help: "how long a job may go unheard of before another worker gets it; at least " + LeastLease.String(),
+		Help: "how long the worker of a job may be silent before another one gets the job; at least " + LeastLease.String(),
 	}, func(c *Config) any { return &c.Lease }},
 	{setting.Setting{
 		Name: "pod-retention", Kind: setting.Duration, Default: "24h", Option: "PodRetention", Check: positive,

@@ -37,7 +37,7 @@ Written by ` + "`make rules`" + ` from the table in [` + "`impl/app/settings.go`
 
 A setting has one name. ` + "`--queue-listen`" + ` on the command line is ` + "`BERTH_QUEUE_LISTEN`" + ` in the environment and ` + "`queue-listen`" + ` in the configuration
 file. The flag counts most, then the environment, where an empty variable is none, then the file, then the default. A list is one value a
-line in the environment, and a list in the file. ` + "`berth config show`" + ` tells each one's value and where it is from, ` + "`berth config --help`" + ` which
+line in the environment, and a list in the file. ` + "`berth config show`" + ` shows each one's value and where it is from, ` + "`berth config --help`" + ` which
 file it is.
 `)
 

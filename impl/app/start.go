@@ -188,9 +188,9 @@ func openRates(ctx context.Context, c Config, clock compute.Clock, s store.Store
 	return n, nil
 }
 
-// settleFiles waits for what was made beside, and has the names of the files on disk that were made: at once, since the disk has most
+// finishFiles waits for what was made beside, and has the names of the files on disk that were made: at once, since the disk has most
 // of them by now.
-func settleFiles(c Config, dir dataDirectory, who identity, use *useCases) error {
+func finishFiles(c Config, dir dataDirectory, who identity, use *useCases) error {
 	_, err := use.kept.wait()
 	_, keyErr := who.first.wait()
 	if err = errors.Join(err, keyErr); err != nil || c.Ephemeral {

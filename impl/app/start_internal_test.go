@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// watched is a start that tells its phases and what is undone.
+// watched is a start that records its phases and what is undone.
 type watched struct {
 	Config
 	phases, undone []string

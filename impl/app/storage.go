@@ -88,18 +88,18 @@ func (s *storage) EndJob(ctx context.Context, e store.JobEnd) error {
 	})
 }
 
-// logDamage has the log tell what of the log of the database could not be read.
+// logDamage logs what of the log of the database could not be read.
 func logDamage(log *slog.Logger, d *sqlite.Damage) {
 	switch {
 	case d == nil:
 	case d.Certain():
 		log.Error("writes that were acknowledged are lost; restore a backup if you need them", "error", d)
 	default:
-		log.Warn("the last write is lost; if the power failed while it was made, nobody was told that it was stored", "error", d)
+		log.Warn("the last write is lost; if the power failed while it was made, it was never acknowledged", "error", d)
 	}
 }
 
-// logTrouble has the log tell once that writes begin to fail, and once that they succeed again.
+// logTrouble logs once that writes begin to fail, and once that they succeed again.
 func logTrouble(log *slog.Logger) func(trouble error, failed int) {
 	return func(trouble error, failed int) {
 		if trouble != nil {

@@ -80,7 +80,7 @@ func requireReady(t *testing.T, s *app.Server, status int) {
 	require.Eventually(t, func() bool { return ask(t, s, "GET", "/readyz", "").status == status }, time.Minute, 10*time.Millisecond)
 }
 
-func TestStorage_FailingDiskIsToldAndLosesNothing(t *testing.T) {
+func TestStorage_FailingDiskIsReportedAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		title string
@@ -156,12 +156,12 @@ func TestStorage_FailingDiskIsToldAndLosesNothing(t *testing.T) {
 			text := log.text.String()
 			require.Equal(t, 1, strings.Count(text, "the storage takes no writes"), text)
 			require.Equal(t, 1, strings.Count(text, "the storage takes writes again"), text)
-			require.NotContains(t, text, "request failed", "it is said once")
+			require.NotContains(t, text, "request failed", "it is logged once")
 		})
 	}
 }
 
-// TestStorage_JobOfAFailedCommitDoesNotEnd: its client was told that it is not stored.
+// TestStorage_JobOfAFailedCommitDoesNotEnd: its client was answered that it is not stored.
 func TestStorage_JobOfAFailedCommitDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -347,7 +347,7 @@ func TestStorage_StartFollowsOneThatFailedOfItsDisk(t *testing.T) {
 	require.Positive(t, failures)
 }
 
-func TestStorage_DamagedLogIsToldAtTheStart(t *testing.T) {
+func TestStorage_DamagedLogIsReportedAtTheStart(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), t.TempDir()
 	s := start(t, app.Config{Data: dir})

@@ -151,7 +151,7 @@ func (c *RunningClock) Paused() time.Duration { return time.Duration(c.paused.Lo
 // before the first reading.
 func (c *RunningClock) SetLag(lag time.Duration) { c.base.Store(c.anchor.Load() - int64(lag)) }
 
-// Stepped tells by how much the machine's time of day has stepped since the anchor was set; 0 for less than LeastStep.
+// Stepped gives by how much the machine's time of day has stepped since the anchor was set; 0 for less than LeastStep.
 func (c *RunningClock) Stepped() time.Duration {
 	wall, elapsed := c.machine()
 	step := time.Duration(wall.UnixNano() + c.stepped.Load() - c.anchor.Load() - int64(elapsed))

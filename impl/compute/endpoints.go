@@ -152,9 +152,9 @@ type WorkerStatus string
 
 // The statuses of a worker.
 const (
-	WorkerInitializing WorkerStatus = "INITIALIZING" // started, not heard of yet
+	WorkerInitializing WorkerStatus = "INITIALIZING" // started, has not reported yet
 	WorkerIdle         WorkerStatus = "IDLE"
 	WorkerRunning      WorkerStatus = "RUNNING"   // holds a job
 	WorkerThrottled    WorkerStatus = "THROTTLED" // it should be there, and nothing can hold it now
-	WorkerUnhealthy    WorkerStatus = "UNHEALTHY" // it said so, or workers end by themselves and it has to wait
+	WorkerUnhealthy    WorkerStatus = "UNHEALTHY" // it reported so, or workers end by themselves and it has to wait
 )

@@ -105,7 +105,7 @@ const podIDSize = 14
 const idEpoch = 1_577_836_800_000
 
 // resource gives the id of a pod, an endpoint and the like: 14 lower-case letters and digits, the first one a letter, never a
-// reserved path segment. The first eight tell the millisecond, so that inserts stay at the end of every index of ids: with random
+// reserved path segment. The first eight give the millisecond, so that inserts stay at the end of every index of ids: with random
 // ones each writes a page of its own. They come round after 64 years.
 func (s *IDs) resource() string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz" // in the order of their bytes

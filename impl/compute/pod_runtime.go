@@ -1,6 +1,6 @@
 package compute
 
-// PodRuntime is what a RUNNING pod does now. What its runtime cannot tell is absent.
+// PodRuntime is what a RUNNING pod does now. What its runtime does not know is absent.
 type PodRuntime struct {
 	Ports         []PublishedPort
 	CPUPercent    *float64 // of the vCPUs it may use, 0 to 100

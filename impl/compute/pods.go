@@ -30,7 +30,7 @@ type Pod struct {
 	TemplateID       TemplateID  // empty: none
 	ClusterID        ClusterID   // empty: none
 	ClusterType      ClusterType // of its cluster; empty: it belongs to none
-	GlobalNetworking bool        // from the next start on; Address tells what is
+	GlobalNetworking bool        // from the next start on; Address shows what is
 	Locked           bool
 	CostPerHour      float64 // USD while it holds its machine; see Cost
 	Status           PodStatus
@@ -152,7 +152,7 @@ func (s PodStatus) HoldsHost() bool {
 	return s == PodProvisioning || s == PodStarting || s == PodRunning
 }
 
-// Generation tells the runs of a pod apart: by when the last one was asked for.
+// Generation distinguishes the runs of a pod by when the last one was asked for.
 func (p Pod) Generation() int64 {
 	if p.RestartAt.IsZero() {
 		return 0

@@ -49,7 +49,7 @@ func (a Amounts) Total() (sum compute.NanoUSD) {
 	return sum
 }
 
-// defaultWindow is how far a bill goes back unless told otherwise (rule billing.window.default).
+// defaultWindow is how far a bill goes back by default (rule billing.window.default).
 const defaultWindow = 30 * 24 * time.Hour
 
 // maxBuckets is more than there can be since the first bill: with it a LastN reaches the earliest.
@@ -104,7 +104,7 @@ func (q BillQuery) window(now time.Time) (Bill, error) {
 	}
 
 	if !start.Before(end) {
-		return b, compute.Errorf(compute.Rejected, "startTime must be before endTime, which is now unless told otherwise")
+		return b, compute.Errorf(compute.Rejected, "startTime must be before endTime, which is now by default")
 	}
 	b.Start, b.End = b.Bucket.Start(start), b.Bucket.End(end)
 	return b, nil

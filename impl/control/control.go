@@ -19,11 +19,11 @@ type Control struct {
 	interruptions interruptions
 }
 
-// Hints are told, after the commit, what the loops should look at.
+// Hints are called, after the commit, with what the loops should look at.
 type Hints struct {
 	Pod    func(compute.PodID)
-	Timer  func(compute.PodID)    // what a pod has of timers may be due otherwise; nil: nobody is told
-	Volume func(compute.VolumeID) // it was deleted; nil: nobody is told
+	Timer  func(compute.PodID)    // what a pod has of timers may be due otherwise; nil: nobody is notified
+	Volume func(compute.VolumeID) // it was deleted; nil: nobody is notified
 }
 
 // New makes a Control over the placement's catalog and what pods run on.

@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// EndpointQueue is what Endpoints tells the queue and asks it.
+// EndpointQueue is what Endpoints needs of the queue.
 type EndpointQueue interface {
 	// SetEndpoint makes an endpoint known, or its new settings.
 	SetEndpoint(compute.Endpoint)

@@ -7,7 +7,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// makingDiff tells in which fields that workers are made of the endpoint changed. Each is named as it is published.
+// makingDiff gives in which fields that workers are made of the endpoint changed. Each is named as it is published.
 func makingDiff(before, after compute.Endpoint) (diff []compute.FieldChange) {
 	a, b := making(before), making(after)
 	for i := range a {

@@ -183,8 +183,8 @@ func (r *Keyring) Keys(worker bool) []compute.Key {
 	return keys
 }
 
-// Authenticate gives the key that an Authorization header or parameter carries. Its Unauthenticated tells missing from
-// malformed from invalid from expired, but not whether a key exists (rule auth.detail). bareToo permits the key without
+// Authenticate gives the key that an Authorization header or parameter carries. Its Unauthenticated distinguishes missing from
+// malformed from invalid from expired, but does not show whether a key exists (rule auth.detail). bareToo permits the key without
 // the word Bearer.
 func (r *Keyring) Authenticate(ctx context.Context, header string, bareToo bool) (key compute.Key, bearer bool, err error) {
 	if header == "" {

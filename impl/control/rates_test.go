@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/store/sqlite"
 )
 
-// unwritable is a store that takes no writes while it is told so.
+// unwritable is a store that takes no writes while err is set.
 type unwritable struct {
 	store.Store
 	err error

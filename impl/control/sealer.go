@@ -38,7 +38,7 @@ func NewSealer(key []byte) (*Sealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	forPods, err := hkdf.Key(sha256.New, key, nil, "berth: keys of pods", SecretKeySize) // tells nothing of the key itself
+	forPods, err := hkdf.Key(sha256.New, key, nil, "berth: keys of pods", SecretKeySize) // reveals nothing of the key itself
 	return &Sealer{aead, compute.NewPodKeys(forPods)}, err
 }
 

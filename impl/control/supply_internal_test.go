@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-func TestPlacement_TellsEachLookWithItsOutcome(t *testing.T) {
+func TestPlacement_ReportsEachLookWithItsOutcome(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), small())
 	var looks []string

@@ -89,7 +89,7 @@ func (p *Placement) insertWorker(tx store.Containers, w compute.Worker, user com
 
 // EndWorker removes a worker that has ended as DeleteWorker does, and keeps what is to be kept of it, unless its endpoint is
 // deleted (rules serverless.workers.ended, serverless.workers.logs.kept): the end that the caller gives, with the lines of its
-// container, and what berth said in its log. An unknown worker is no error.
+// container, and what berth wrote in its log. An unknown worker is no error.
 func (c *Claims) EndWorker(tx store.Tx, end compute.EndedWorker) error {
 	w, err := tx.Worker(end.ID)
 	var e compute.Endpoint
@@ -113,7 +113,7 @@ func (c *Claims) EndWorker(tx store.Tx, end compute.EndedWorker) error {
 	}
 
 	end.EndpointID, end.Version = w.EndpointID, w.Version
-	if !w.StartedAt.IsZero() { // else nobody saw it up, and the end may tell
+	if !w.StartedAt.IsZero() { // else nobody saw it up, and the end may have the time
 		end.StartedAt = w.StartedAt
 	}
 	end.Log = append(slices.Clip(end.Log), lines...)

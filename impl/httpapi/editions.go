@@ -134,7 +134,7 @@ func (f *front) in(r *request) (*validate.Op, error) {
 }
 
 // editionOf gives the edition that is answered in. What echo calls by itself, such as the serializer, has its context and not ours: the
-// header of the answer tells.
+// header of the answer names it.
 func editionOf(c echo.Context) int {
 	values := c.Response().Header()[contractHeader]
 	if len(values) == 0 || values[0] == rest.Editions[strict].Name {

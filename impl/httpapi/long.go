@@ -33,7 +33,7 @@ func (s *Services) long(j *compute.Job, of compute.JobText, size int) *longText 
 }
 
 // open reads what is to be written first, before there is an answer, so that a failure can still be one. An output that a worker
-// told in between may be another one soon, and so is read as a whole.
+// sent in between may be replaced soon, and so is read as a whole.
 func (l *longText) open(ctx context.Context, key compute.KeyID) (err error) {
 	count := compute.Pieces(l.size)
 	lasting := l.of == compute.JobInput || l.job.Status.Ended()
@@ -58,7 +58,7 @@ func (l *longText) open(ctx context.Context, key compute.KeyID) (err error) {
 	return err
 }
 
-// write writes the text, which was opened. An error of the store means that the client gets less than it was told, and sees that.
+// write writes the text, which was opened. An error of the store means that the client gets less than was announced, and sees that.
 func (l *longText) write(c echo.Context) error {
 	defer l.close()
 	for n, written := 1, 0; ; n++ {

@@ -205,7 +205,7 @@ func (s *Services) check(op *validate.Op, r *request) error {
 	return e
 }
 
-// isQueuePath tells the paths of the queue and of workers from those of REST: /v2/<endpoint>/<operation>.
+// isQueuePath distinguishes the paths of the queue and of workers from those of REST: /v2/<endpoint>/<operation>.
 func isQueuePath(path string) bool {
 	rest, ok := strings.CutPrefix(path, "/v2/")
 	if !ok {
@@ -215,7 +215,7 @@ func isQueuePath(path string) bool {
 	return more && !compute.Reserved(first)
 }
 
-// isOpenAIPath tells the paths of the OpenAI API: /v2/<endpoint>/openai/<route>.
+// isOpenAIPath reports whether the path is one of the OpenAI API: /v2/<endpoint>/openai/<route>.
 func isOpenAIPath(path string) bool {
 	_, operation, _ := strings.Cut(strings.TrimPrefix(path, "/v2/"), "/")
 	return isQueuePath(path) && strings.HasPrefix(operation, "openai/")

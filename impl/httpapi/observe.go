@@ -205,7 +205,7 @@ func (s *Services) healthz(c echo.Context) error {
 // The causes of refusals that are not logged each time.
 var (
 	errDraining = errors.New("the server is draining")
-	errLogged   = errors.New("the log tells of it once")
+	errLogged   = errors.New("it is logged once")
 )
 
 // ErrLeaving is the refusal of a server that goes, where it is asked whether it stays.

@@ -193,7 +193,7 @@ func (o *openAICall) noAnswer() error {
 	if o.Queue.Closed() || compute.HasLeft(contextOf(o.c)) {
 		return compute.Errorf(compute.Unavailable, "the server is stopping")
 	}
-	return newWorkerError(http.StatusGatewayTimeout, "job_unheard", "nothing was heard of the job within "+openAIWait.String())
+	return newWorkerError(http.StatusGatewayTimeout, "job_unheard", "the job sent nothing within "+openAIWait.String())
 }
 
 // failed is the failure of a call whose job ended without a result.

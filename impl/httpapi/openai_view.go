@@ -56,7 +56,7 @@ func outputsOf(chunks []compute.Chunk) iter.Seq[json.RawMessage] {
 	}
 }
 
-// answerOf gives the JSON object among what a worker gave: the first part, or the text of which the parts are pieces. some tells
+// answerOf gives the JSON object among what a worker gave: the first part, or the text of which the parts are pieces. some reports
 // whether there are parts at all.
 func answerOf(outputs iter.Seq[json.RawMessage]) (answer json.RawMessage, ok, some bool) {
 	var text []byte

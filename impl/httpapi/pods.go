@@ -28,7 +28,7 @@ func (h restHandlers) CreatePod(c echo.Context) error {
 			return err
 		}
 	}
-	if asked.Image == "" && body.Image == nil { // the strict edition's schema has said so before
+	if asked.Image == "" && body.Image == nil { // the strict edition's schema has refused it before
 		return &compute.Error{Code: compute.Invalid, Detail: "there is no image", Fields: []string{"/image: is required without a template that has one"}}
 	}
 	pod, err := h.Control.CreatePod(contextOf(c), callerOf(c).UserID, asked)

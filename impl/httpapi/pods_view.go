@@ -63,7 +63,7 @@ func podChange(r rest.UpdatePodRequest) (n control.PodChange, err error) {
 	return n, err
 }
 
-// mounts keeps an absent network nil and an empty one empty: PATCH tells them apart.
+// mounts keeps an absent network nil and an empty one empty: PATCH distinguishes them.
 func mounts(m *rest.Mounts) (persistent *compute.PersistentMount, network []compute.NetworkMount) {
 	if m == nil {
 		return nil, nil

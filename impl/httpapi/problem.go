@@ -94,7 +94,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	writeProblem(w, r, p.Status, problemBody(p, r.URL.Path))
 }
 
-// isLogged reports whether a refusal is one of many of which the log tells once: the server drains, or its storage is in trouble.
+// isLogged reports whether a refusal is one of many that are logged once: the server drains, or its storage is in trouble.
 func (s *Services) isLogged(err error, p problem.Problem) bool {
 	return errors.Is(err, errDraining) || errors.Is(err, errLogged) || p.Code == compute.Unavailable && s.Trouble != nil && s.Trouble() != nil
 }

@@ -49,7 +49,7 @@ func (s *Services) limited(next handler) handler {
 	}
 }
 
-// isTake tells the routes with which workers ask for jobs.
+// isTake reports whether the route is one with which workers ask for jobs.
 func isTake(route string) bool {
 	_, operation, _ := strings.Cut(route, "/:endpointId/")
 	return strings.HasPrefix(operation, "job-take")

@@ -198,7 +198,7 @@ func TestServices_PodOfAnotherUserIsNotFound(t *testing.T) {
 	require.Equal(t, 404, e.call("POST", "/v2/"+string(e.endpoint)+"/run", theirs, `{"input":{}}`).Code)
 }
 
-func TestServices_InternalFaultIsNotToldOutside(t *testing.T) {
+func TestServices_InternalFaultIsNotShownOutside(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})

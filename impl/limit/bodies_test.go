@@ -69,7 +69,7 @@ func TestBodies_AreRefusedForTheirLengthOrEnd(t *testing.T) {
 	b, _ := bodies(t)
 	for _, size := range []int64{5_000, 100_000} {
 		_, _, err := b.Read(t.Context(), "a", strings.NewReader(""), size+1, size)
-		require.ErrorIs(t, err, limit.ErrTooLarge, "by the length that is told")
+		require.ErrorIs(t, err, limit.ErrTooLarge, "by the length that is declared")
 		_, _, err = b.Read(t.Context(), "a", bytes.NewReader(make([]byte, size+1)), -1, size)
 		require.ErrorIs(t, err, limit.ErrTooLarge)
 

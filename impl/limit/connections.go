@@ -184,7 +184,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite tells the client that nothing more comes, as net/http does before it closes.
+// CloseWrite shows the client that nothing more comes, as net/http does before it closes.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -32,7 +32,7 @@ func known(ctx context.Context, nc net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, nc)
 }
 
-// handled notes that what is written to the connection of the request is a handler's, until State hears that it is idle.
+// handled notes that what is written to the connection of the request is a handler's, until State learns that it is idle.
 func handled(r *http.Request) {
 	if one, ok := r.Context().Value(connKey{}).(*conn); ok {
 		one.handled.Store(true)

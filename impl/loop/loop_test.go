@@ -74,7 +74,7 @@ func TestPods_GoAndEndAsTheirContainersDo(t *testing.T) {
 	require.Equal(t, compute.PodError, status(fails))
 }
 
-// fleet is a runtime that only notes what it was told.
+// fleet is a runtime that only notes what it was asked to do.
 type fleet struct {
 	runtime.Runtime
 	mu    sync.Mutex

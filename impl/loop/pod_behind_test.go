@@ -13,7 +13,7 @@ import (
 func TestPods_Behind(t *testing.T) {
 	t.Parallel()
 
-	t.Run("its log tells the user why a pod is behind, and when that is over", func(t *testing.T) {
+	t.Run("its log shows the user why a pod is behind, and when that is over", func(t *testing.T) {
 		t.Parallel()
 		y := newYard(t)
 		y.host.away.Store(true)

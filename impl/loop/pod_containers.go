@@ -16,7 +16,7 @@ import (
 // podPids is how many processes and threads a pod may have.
 const podPids = 32_768
 
-// labelName tells a person whose container it is.
+// labelName shows a person whose container it is.
 const labelName = "dev.berth.name"
 
 // active are the statuses in which a pod has, or is to get, a container.
@@ -203,7 +203,7 @@ func (one *podLook) cameUp(state runtime.State) {
 	}
 }
 
-// reason tells a person why a container ended.
+// reason gives, for people, why a container ended.
 func reason(s runtime.State) string {
 	if s.StartedAt.IsZero() {
 		return cmp.Or(s.Reason, "its container did not come up")

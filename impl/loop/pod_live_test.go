@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
 
-func TestPods_Live_TellsPortsAndUseAndAsksNobody(t *testing.T) {
+func TestPods_Live_ShowsPortsAndUseAndAsksNobody(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.create(nil)

@@ -24,7 +24,7 @@ type podLook struct {
 	until time.Time         // nothing is to be seen before
 }
 
-// podState is what is remembered of a pod from one look to the next: of one that is STARTING its row, of one that is RUNNING what tells
+// podState is what is remembered of a pod from one look to the next: of one that is STARTING its row, of one that is RUNNING what shows
 // whether it is still as it was, and what it does. A look that finds it otherwise reads its row. There are thousands that are RUNNING,
 // and rows would be ten objects each for the garbage collector. The zero podState knows nothing.
 type podState struct {

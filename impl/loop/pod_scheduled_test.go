@@ -47,7 +47,7 @@ func TestPods_WhatAPodWaitsFor(t *testing.T) {
 	require.Equal(t, "node-1", pod.HostID)
 }
 
-// lines gives what berth said in the pod's log.
+// lines gives what berth wrote in the pod's log.
 func (y *yard) lines(id compute.PodID) (all []string) {
 	require.NoError(y, y.store.Read(y.Context(), func(tx tx) error {
 		lines, err := tx.SystemLines(string(id), 0)

@@ -41,7 +41,7 @@ type PodFleet struct {
 	Secrets   OpenSecrets                                                      // nil: there are none
 	Key       func(compute.Pod) string                                         // makes the pod's own key
 	URL       func() string                                                    // base of all interfaces, as what Runtime runs reaches it
-	// Simulated says that containers have nothing that another one could be in want of, and hear nothing: Key and URL may be nil.
+	// Simulated says that containers have nothing that another one could be in want of, and receive nothing: Key and URL may be nil.
 	Simulated bool
 }
 
@@ -107,7 +107,7 @@ func (l *Pods) Step(ctx context.Context) {
 	_ = l.volumes.Step(ctx)
 }
 
-// behind tells the user in the pod's log why the pod is behind.
+// behind shows the user in the pod's log why the pod is behind.
 func (l *Pods) behind(ctx context.Context, id compute.PodID, reason string) {
 	l.say(ctx, id, behindLine("pod", reason))
 }

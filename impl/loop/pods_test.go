@@ -21,7 +21,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// host is a simulated fleet that can be away, counts what it is told, and holds up the stop of one allocation.
+// host is a simulated fleet that can be away, counts what it is asked to do, and holds up the stop of one allocation.
 type host struct {
 	*sim.Fleet
 	away   atomic.Bool

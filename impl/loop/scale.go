@@ -14,7 +14,7 @@ type decision struct {
 	stop  []compute.WorkerID // workers to be stopped
 }
 
-// beginning reports whether the worker was started and has yet to be heard of. One that is throttled waits for room, which another one
+// beginning reports whether the worker was started and has sent no request yet. One that is throttled waits for room, which another one
 // would not find, either.
 func beginning(w queue.WorkerView) bool {
 	return w.Status == compute.WorkerInitializing || w.Status == compute.WorkerThrottled

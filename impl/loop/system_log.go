@@ -29,7 +29,7 @@ func (l *Workers) say(ctx context.Context, id compute.WorkerID, text string) {
 	}
 }
 
-// addLine adds a line to the log of a pod or a worker, which keeps its last ones. One that is no more, which there tells, gets none.
+// addLine adds a line to the log of a pod or a worker, which keeps its last ones. One that is no more, as there reports, gets none.
 func addLine(ctx context.Context, s store.Store, id, text string, there func(store.Tx) (bool, error)) error {
 	return s.Write(ctx, func(tx store.Tx) error {
 		is, err := there(tx)

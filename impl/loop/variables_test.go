@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-func TestVariables_TellAPodWhatItIs(t *testing.T) {
+func TestVariables_ShowAPodWhatItIs(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	keys := compute.NewPodKeys([]byte("secret"))
@@ -60,7 +60,7 @@ func TestVariables_OnlyANewRunHasAnotherKey(t *testing.T) {
 	require.NotEqual(t, first, key())
 }
 
-func TestVariables_TellAWorkerWhatItIs(t *testing.T) {
+func TestVariables_ShowAWorkerWhatItIs(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, map[string]string{"A": "1", "RUNPOD_POD_ID": "another", "RUNPOD_WEBHOOK_GET_JOB": "http://evil", "RUNPOD_API_KEY": "a wider one"})
 	seen := &host{Fleet: s.containers}

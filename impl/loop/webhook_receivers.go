@@ -54,7 +54,7 @@ func (r *receiver) answered(status int, now time.Time) {
 		return
 	}
 	r.most = 1
-	if !now.Before(r.until) { // else that is said of several at once
+	if !now.Before(r.until) { // else several failed at once
 		r.pause = min(max(firstReceiverPause, 2*r.pause), lastReceiverPause)
 		r.until = now.Add(r.pause)
 	}

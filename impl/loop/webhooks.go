@@ -51,7 +51,7 @@ type Delivery struct {
 
 // Webhooks delivers the documents of ended jobs. Each receiver has its own line and its own pauses, see receiver: one that does
 // not answer makes nobody wait but those who want to go there, too. A delivery that was not recorded, because the server ended in
-// the middle, is made again: receivers tell a repetition by the job's id.
+// the middle, is made again: receivers recognise a repetition by the job's id.
 //
 // What is stored is found, and put in the line of its receiver; a receiver has deliveries made; a delivery makes a try and gives itself
 // back to its receiver.

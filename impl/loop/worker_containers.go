@@ -166,7 +166,7 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 	return err
 }
 
-// waits notes what the worker waits for. The time in which it is to be heard of begins when it has a host.
+// waits notes what the worker waits for. The time in which it has to send a request begins when it has a host.
 func (l *Workers) waits(ctx context.Context, id compute.WorkerID, w *worker, state runtime.State) {
 	if w.unplaced && !state.Unplaced() {
 		w.started = l.Clock.Now()
@@ -227,7 +227,7 @@ func (l *Workers) end(id compute.WorkerID, why ending) {
 	})
 }
 
-// Interrupt takes their room from workers, which get a grace of compute.InterruptGrace, and tells from how many: from the one with the id,
+// Interrupt takes their room from workers, which get a grace of compute.InterruptGrace, and gives from how many: from the one with the id,
 // or else from all of the endpoint. Others take up their jobs.
 func (l *Workers) Interrupt(e compute.EndpointID, id compute.WorkerID) (n int) {
 	for _, key := range l.containers.Keys() {

@@ -27,7 +27,7 @@ const (
 	lastBackoff  = time.Minute
 )
 
-// pauseMemory is how long after a pause the next one is longer: a worker that is never heard of fails after initLimit.
+// pauseMemory is how long after a pause the next one is longer: a worker that never sends a request fails after initLimit.
 const pauseMemory = initLimit + 3*time.Minute
 
 // fullPause is how long an endpoint waits whose worker nothing can hold, before room is looked for again.
@@ -114,7 +114,7 @@ func NewWorkers(f Fleet) *Workers {
 	return l
 }
 
-// behind tells the user in the worker's log why the worker is behind.
+// behind shows the user in the worker's log why the worker is behind.
 func (l *Workers) behind(ctx context.Context, id compute.WorkerID, reason string) {
 	l.say(ctx, id, behindLine("worker", reason))
 }
@@ -161,8 +161,8 @@ func (l *Workers) Step(ctx context.Context) {
 	_ = l.containers.Step(ctx)
 }
 
-// Next gives when Step may decide otherwise next, if nothing happens before: a worker has idled long enough or was not heard
-// of for too long, or a pause is over. Zero if nothing is planned.
+// Next gives when Step may decide otherwise next, if nothing happens before: a worker has idled long enough or has sent no
+// request for too long, or a pause is over. Zero if nothing is planned.
 func (l *Workers) Next() time.Time {
 	now := l.Clock.Now()
 	var next time.Time
@@ -255,7 +255,7 @@ func (l *Workers) idsFor(s *scaling, n int) []compute.WorkerID {
 	return ids
 }
 
-// logMissing tells the queue which workers should be there and why they are not.
+// logMissing reports to the queue which workers should be there and why they are not.
 func (l *Workers) logMissing(e compute.EndpointID, s *scaling) {
 	var absent []queue.Absent
 	for _, id := range s.missing {
@@ -264,15 +264,15 @@ func (l *Workers) logMissing(e compute.EndpointID, s *scaling) {
 	l.Queue.SetAbsent(e, absent)
 }
 
-// silentStart is the ending of a worker that was started and said nothing.
-var silentStart = ending{why: "the worker was not heard of within " + initLimit.String(), alone: true}
+// silentStart is the ending of a worker that was started and sent no request.
+var silentStart = ending{why: "the worker sent no request within " + initLimit.String(), alone: true}
 
-// giveUp ends the workers that were started and never heard of.
+// giveUp ends the workers that were started and never sent a request.
 func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 	for _, w := range d.Workers {
 		known, ok := l.containers.Memory(w.ID)
 		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
-			l.Log.Error("worker was never heard of", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
+			l.Log.Error("worker never sent a request", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
 			s.backOff(now, "worker "+string(w.ID)+": "+silentStart.why)
 			l.stop(d.Endpoint.ID, w.ID, silentStart)
 		}

@@ -15,7 +15,7 @@ import (
 // scrapeTimeout bounds what one look at the store may take: a scraper waits for about 10 s.
 const scrapeTimeout = 5 * time.Second
 
-// Sources tell how things stand when somebody looks. Each must be cheap: it is asked at every scrape.
+// Sources show how things stand when somebody looks. Each must be cheap: it is asked at every scrape.
 type Sources struct {
 	Trouble     func() error                                               // why the store takes no writes; nil: it does
 	Dropped     func() int64                                               // lines of the log that were dropped; may be nil
@@ -62,7 +62,7 @@ func (gauges) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is for the registry. What cannot be told is left out, and the log says why.
+// Collect is for the registry. What cannot be found out is left out, and the log says why.
 func (g gauges) Collect(to chan<- prometheus.Metric) {
 	if s := g.metrics.sources.Load(); s != nil {
 		s.collect(to)

@@ -14,7 +14,7 @@ const logRoom = 1 << 20
 // logs never waits for it. What finds no room is dropped and counted. It is safe for concurrent use.
 type Log struct {
 	to      io.Writer
-	dropped func(lines int64) // tells, once lines can be written again, how many could not
+	dropped func(lines int64) // is called, once lines can be written again, with how many could not
 
 	mu      sync.Mutex
 	waiting []byte

@@ -60,7 +60,7 @@ func TestLog_UnreadOneDropsWhatHasNoRoom(t *testing.T) {
 	to.mu.Unlock()
 	l.Flush(t.Context())
 	require.EqualValues(t, lines-dropped, to.has("xxx\n"))
-	require.Equal(t, 1, to.has(fmt.Sprintf("dropped %d\n", dropped)), "it is told once there is room")
+	require.Equal(t, 1, to.has(fmt.Sprintf("dropped %d\n", dropped)), "it is reported once there is room")
 
 	_, _ = l.Write([]byte("later\n"))
 	l.Flush(t.Context())

@@ -1,5 +1,5 @@
 // Package observe is what an operator sees of a running server: its metrics and its traces. It is the one room that knows
-// Prometheus and OpenTelemetry; the others tell it what happens through small interfaces of their own, which are nil when nobody
+// Prometheus and OpenTelemetry; the others report what happens to it through small interfaces of their own, which are nil when nobody
 // looks. The metrics are of client_golang, the field's own library; METRICS.md beside this file lists them.
 package observe
 

@@ -70,7 +70,7 @@ func scrape(t *testing.T, metrics http.Handler) []string {
 	return strings.Split(answer.Body.String(), "\n")
 }
 
-func TestMetrics_TellWhatWasCounted(t *testing.T) {
+func TestMetrics_ShowWhatWasCounted(t *testing.T) {
 	t.Parallel()
 	lines := scrape(t, used(t, nil))
 	for _, line := range []string{
@@ -117,7 +117,7 @@ func TestMetrics_PassTheLinterOfPrometheus(t *testing.T) {
 	require.Empty(t, problems)
 }
 
-func TestMetrics_OmitWhatCannotBeTold(t *testing.T) {
+func TestMetrics_OmitWhatCannotBeFoundOut(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(scrape(t, used(t, context.DeadlineExceeded)), "\n")
 	require.NotContains(t, text, "berth_pods{")

@@ -51,7 +51,7 @@ func (p *poster) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces sends spans. The log tells of the first batch that is lost, and of the first one that is not lost again; the error
+// UploadTraces sends spans. It logs the first batch that is lost, and the first one after it that is not; the error
 // goes no further, since the SDK would print it.
 func (p *poster) UploadTraces(ctx context.Context, spans []*traces.ResourceSpans) error {
 	// TracesData is ExportTraceServiceRequest byte for byte, whose package is that of gRPC.

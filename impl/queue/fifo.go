@@ -15,7 +15,7 @@ type waiting struct {
 	wait
 }
 
-// wait is what is known of its waiting: all that its status tells.
+// wait is what is known of its waiting: all that its status shows.
 type wait struct {
 	turn     int64 // its place: ascending from the front to the end, with gaps
 	since    int64 // milliseconds since 1970
@@ -120,7 +120,7 @@ func (f *fifo) markStale(k compute.JobKey) {
 	}
 }
 
-// place tells in which block a job stands, and where there.
+// place gives in which block a job stands, and where there.
 func (f *fifo) place(k compute.JobKey) (b, j int, ok bool) {
 	w, ok := f.waits[k]
 	if !ok {

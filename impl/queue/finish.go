@@ -14,7 +14,7 @@ type Report struct {
 	Output json.RawMessage
 	Error  string // not empty: the job failed
 	Leave  bool   // the worker asks to be replaced
-	// Stored is called once the end is on disk, and before those who wait for it hear of it: a worker that is answered here
+	// Stored is called once the end is on disk, and before those who wait for it are notified: a worker that is answered here
 	// is back before the job that they send next. It is not called if the report changes nothing; it may be nil.
 	Stored func()
 }
@@ -101,7 +101,7 @@ func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.End
 	})
 }
 
-// Cancel ends the job, wherever it is, and tells its worker to stop it. A job that has ended stays as it is.
+// Cancel ends the job, wherever it is, and asks its worker to stop it. A job that has ended stays as it is.
 func (q *Queue) Cancel(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
 	if err := q.Known(user, e); err != nil {
 		return compute.Job{}, err
@@ -199,7 +199,7 @@ func (o *ending) follow(q *Queue) {
 	} else if o.holder == anyHolder {
 		s := d.worker(j.WorkerID)
 		s.stop(j.ID, j.EndedAt)
-		if s.pinged { // it will tell when it has stopped
+		if s.pinged { // its pings will show when it has stopped
 			d.lose(j.ID, j.WorkerID)
 		}
 	}

@@ -80,7 +80,7 @@ func (f *failing) EndJob(ctx context.Context, e store.JobEnd) error {
 	return f.write(ctx, false, do, func() error { return f.Store.EndJob(ctx, e) })
 }
 
-// dawdling is a store whose callers now and then hear late of what is on disk: what they do about it comes after what others do who
+// dawdling is a store whose callers now and then learn late what is on disk: what they do about it comes after what others do who
 // have read it.
 type dawdling struct{ store.Store }
 

@@ -130,7 +130,7 @@ type reply struct {
 	status compute.JobStatus // empty: the call gives none
 	worker compute.WorkerID
 	text   string
-	plain  bool // it tells the status alone
+	plain  bool // it gives the status alone
 	code   compute.Code
 	failed bool // it failed, and changed nothing
 	vague  bool // it failed, and may have changed something, at any time
@@ -272,7 +272,7 @@ func (r *recorder) forget(seed uint64, over <-chan struct{}) {
 	}
 }
 
-// table tells the calls to a job in the order in which they began.
+// table prints the calls to a job in the order in which they began.
 func table(calls []porcupine.Operation) string {
 	slices.SortFunc(calls, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 	var b strings.Builder

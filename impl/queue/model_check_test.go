@@ -98,7 +98,7 @@ func (r *modelRun) demands() {
 			managed++
 
 			for _, j := range s.stops {
-				if !j.told && r.m.now.Sub(j.since) >= 10*time.Second {
+				if !j.sent && r.m.now.Sub(j.since) >= 10*time.Second {
 					s.leaving = true
 				}
 			}

@@ -123,7 +123,7 @@ func (f *faulty) write(ctx context.Context, do func(store.Tx) error, well func()
 	return well()
 }
 
-// silent is a transaction whose commit nobody hears of.
+// silent is a transaction whose commit nobody is notified of.
 type silent struct{ store.Tx }
 
 func (silent) AfterCommit(func()) {}

@@ -161,7 +161,7 @@ func (r *modelRun) workerSteps(ctx context.Context) []modelStep {
 			e, w := r.endpoint(), pick(r, modelWorkers...)
 			r.say("unhealthy %s %s", e, w)
 			s := r.m.lines[e].worker(w)
-			s.unhealthy, s.lastHeard = true, r.m.now
+			s.unhealthy, s.lastSeen = true, r.m.now
 			require.NoError(r, r.queue.Unhealthy(user, e, w, "hot"))
 		}},
 		{1, func() {
@@ -362,15 +362,15 @@ func (r *modelRun) ping() {
 func (r *modelRun) stops() {
 	e, w := r.endpoint(), pick(r, modelWorkers...)
 	r.say("stops %s %s", e, w)
-	s := r.m.hear(e, w)
+	s := r.m.see(e, w)
 	got, err := r.queue.Stops(context.Background(), user, e, w)
 	require.NoError(r, err)
 
 	var want []compute.JobID
 	for i := range s.stops {
-		if !s.stops[i].told {
+		if !s.stops[i].sent {
 			want = append(want, s.stops[i].id)
-			s.stops[i].told = true
+			s.stops[i].sent = true
 		}
 	}
 

@@ -10,12 +10,12 @@ import (
 	"github.com/berthdev/berth/impl/queue"
 )
 
-// reference is the queue as its rules tell it, in maps and lists: nothing is fast, nothing is on disk, nothing is locked.
+// reference is the queue as its rules describe it, in maps and lists: nothing is fast, nothing is on disk, nothing is locked.
 type reference struct {
 	settings queue.Settings
 	now      time.Time
 	lag      time.Duration // of now behind the time of day
-	heardLag time.Duration // lag when every lease last began afresh
+	leaseLag time.Duration // lag when every lease last began afresh
 	jobs     map[compute.JobID]*refJob
 	order    []compute.JobID // of submission, of those that are not deleted
 	held     []compute.JobID // in the order of their takes
@@ -29,7 +29,7 @@ type refJob struct {
 	chunks []compute.Chunk
 	reads  int // of its end, through the stream
 	lease  time.Time
-	lost   map[compute.WorkerID]bool // those that it was taken from and that have not said since that they stopped it
+	lost   map[compute.WorkerID]bool // those that it was taken from and that have not shown since that they stopped it
 }
 
 type refLine struct {
@@ -39,17 +39,17 @@ type refLine struct {
 }
 
 type refWorker struct {
-	heard, pinged, managed, leaving, draining, unhealthy bool
-	named                                                []compute.JobID
-	stops                                                []refStop
-	lastHeard                                            time.Time
+	seen, pinged, managed, leaving, draining, unhealthy bool
+	named                                               []compute.JobID
+	stops                                               []refStop
+	lastSeen                                            time.Time
 }
 
 // refStop is a job that a worker was to stop and has not shown to have stopped.
 type refStop struct {
 	id    compute.JobID
 	since time.Time
-	told  bool
+	sent  bool
 }
 
 func (w *refWorker) ended(id compute.JobID) {
@@ -82,9 +82,9 @@ func (l *refLine) of(j *refJob) *[]compute.JobID {
 	return &l.normal
 }
 
-func (m *reference) hear(e compute.EndpointID, w compute.WorkerID) *refWorker {
+func (m *reference) see(e compute.EndpointID, w compute.WorkerID) *refWorker {
 	s := m.lines[e].worker(w)
-	s.heard, s.lastHeard = true, m.now
+	s.seen, s.lastSeen = true, m.now
 	if !s.pinged {
 		for _, id := range m.held {
 			if j := m.jobs[id]; j.EndpointID == e && j.WorkerID == w {
@@ -144,7 +144,7 @@ func (m *reference) submit(j compute.Job, input json.RawMessage) {
 }
 
 func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int) (taken []*refJob) {
-	s := m.hear(e, w)
+	s := m.see(e, w)
 	s.unhealthy = false
 	if s.draining || s.leaving {
 		return nil
@@ -196,7 +196,7 @@ func (m *reference) end(j *refJob, to compute.JobStatus) {
 	}
 }
 
-// stop ends a job that may be in progress against the will of its worker, which is told.
+// stop ends a job that may be in progress against the will of its worker, which is asked to stop it.
 func (m *reference) stop(j *refJob, to compute.JobStatus) {
 	if j.Status == compute.JobInProgress {
 		s := m.lines[j.EndpointID].worker(j.WorkerID)
@@ -209,7 +209,7 @@ func (m *reference) stop(j *refJob, to compute.JobStatus) {
 }
 
 func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.JobID, r queue.Report) {
-	s := m.hear(e, w)
+	s := m.see(e, w)
 	s.leaving = s.leaving || r.Leave && s.managed
 	s.ended(id)
 	s.named = without(s.named, id)
@@ -237,14 +237,14 @@ func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.
 }
 
 func (m *reference) progress(e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) {
-	m.hear(e, w)
+	m.see(e, w)
 	if j := m.heldBy(e, w, id); j != nil {
 		j.Output, j.lease = output, m.now.Add(m.settings.Lease)
 	}
 }
 
 func (m *reference) yield(e compute.EndpointID, w compute.WorkerID, id compute.JobID, c compute.Chunk) {
-	m.hear(e, w)
+	m.see(e, w)
 	if j := m.heldBy(e, w, id); j != nil {
 		j.chunks, j.lease = append(j.chunks, c), m.now.Add(m.settings.Lease)
 	}
@@ -311,7 +311,7 @@ func (m *reference) setTTL(e compute.EndpointID, id compute.JobID, ttl time.Dura
 
 func (m *reference) ping(e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) {
 	m.lines[e].worker(w).pinged = true
-	s := m.hear(e, w)
+	s := m.see(e, w)
 	for _, id := range ids {
 		if j := m.heldBy(e, w, id); j != nil {
 			j.lease = m.now.Add(m.settings.Lease)
@@ -325,9 +325,9 @@ func (m *reference) ping(e compute.EndpointID, w compute.WorkerID, ids []compute
 	}
 
 	s.named = ids
-	s.stops = slices.DeleteFunc(s.stops, func(j refStop) bool { return j.told && !slices.Contains(ids, j.id) })
+	s.stops = slices.DeleteFunc(s.stops, func(j refStop) bool { return j.sent && !slices.Contains(ids, j.id) })
 	for _, j := range s.stops {
-		s.leaving = s.leaving || s.managed && j.told && m.now.Sub(j.since) >= 10*time.Second
+		s.leaving = s.leaving || s.managed && j.sent && m.now.Sub(j.since) >= 10*time.Second
 	}
 }
 
@@ -378,14 +378,14 @@ func (m *reference) holds(e compute.EndpointID, w compute.WorkerID) (n int) {
 }
 
 func (m *reference) sweep() {
-	if (m.lag - m.heardLag).Abs() >= m.settings.Lease/6 {
-		m.heardLag = m.lag
+	if (m.lag - m.leaseLag).Abs() >= m.settings.Lease/6 {
+		m.leaseLag = m.lag
 		for _, id := range m.held {
 			m.jobs[id].lease = m.now.Add(m.settings.Lease)
 		}
 		for _, l := range m.lines {
 			for _, w := range l.workers {
-				w.lastHeard = m.now
+				w.lastSeen = m.now
 			}
 		}
 	}
@@ -403,7 +403,7 @@ func (m *reference) sweep() {
 
 	for e, l := range m.lines {
 		for w, s := range l.workers {
-			if !s.managed && m.holds(e, w) == 0 && m.now.Sub(s.lastHeard) > 2*time.Minute {
+			if !s.managed && m.holds(e, w) == 0 && m.now.Sub(s.lastSeen) > 2*time.Minute {
 				delete(l.workers, w)
 			}
 		}
@@ -445,7 +445,7 @@ func (m *reference) next() (next time.Time) {
 
 // restart forgets what is not on disk: the workers, and the order but for the times. What is held gets a fresh lease.
 func (m *reference) restart() {
-	m.heardLag = m.lag
+	m.leaseLag = m.lag
 	sorted := func(ids []compute.JobID, at func(*refJob) time.Time) []compute.JobID {
 		ids = slices.Clone(ids)
 		slices.SortFunc(ids, func(a, b compute.JobID) int { return slices.Index(m.order, a) - slices.Index(m.order, b) })
@@ -491,7 +491,7 @@ func (m *reference) workerStatus(e compute.EndpointID, w compute.WorkerID) compu
 		return compute.WorkerUnhealthy
 	case m.holds(e, w) > 0:
 		return compute.WorkerRunning
-	case !s.heard:
+	case !s.seen:
 		return compute.WorkerInitializing
 	}
 	return compute.WorkerIdle

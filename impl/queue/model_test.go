@@ -36,7 +36,7 @@ func modelSettings(seed uint64) queue.Settings {
 }
 
 // TestModel_QueueDoesWhatItsReferenceDoes makes random operations on a queue and on the reference and compares what they
-// answer and what is left. Each operation has a random source of its own, so that a failing seed can be told with as few
+// answer and what is left. Each operation has a random source of its own, so that a failing seed can be reduced to as few
 // operations as fail.
 func TestModel_QueueDoesWhatItsReferenceDoes(t *testing.T) {
 	t.Parallel()
@@ -137,7 +137,7 @@ func (s *shard) run(seed uint64, skipped []int) (failure string) {
 		}
 	}()
 
-	r.m.lag, r.m.heardLag = s.clock.Lag(), s.clock.Lag()
+	r.m.lag, r.m.leaseLag = s.clock.Lag(), s.clock.Lag()
 	require.NoError(r, s.db.Write(context.Background(), func(tx store.Tx) error { return tx.Clear() }))
 	r.start()
 	for i := range modelSteps {

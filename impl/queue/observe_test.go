@@ -12,21 +12,21 @@ import (
 	"github.com/berthdev/berth/impl/queue"
 )
 
-// told are what a meter and a trace were told, in order.
-type told []string
+// reports are what a meter and a trace received, in order.
+type reports []string
 
-func (m *told) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
+func (m *reports) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
 
-func (m *told) Submitted()                { m.add("submitted") }
-func (m *told) Taken(delay time.Duration) { m.add("taken after %s", delay) }
-func (m *told) Lost()                     { m.add("lost") }
-func (m *told) Forget()                   { m.add("forget") }
-func (m *told) Ended(status compute.JobStatus, taken bool, execution time.Duration) {
+func (m *reports) Submitted()                { m.add("submitted") }
+func (m *reports) Taken(delay time.Duration) { m.add("taken after %s", delay) }
+func (m *reports) Lost()                     { m.add("lost") }
+func (m *reports) Forget()                   { m.add("forget") }
+func (m *reports) Ended(status compute.JobStatus, taken bool, execution time.Duration) {
 	m.add("ended %s %t %s", status, taken, execution)
 }
 
-// followed are what a trace was told, in order.
-type followed struct{ told }
+// followed are what a trace received, in order.
+type followed struct{ reports }
 
 func (f *followed) Submitted(context.Context, compute.JobID) { f.add("submitted") }
 func (f *followed) Dropped(compute.JobID)                    { f.add("dropped") }
@@ -38,8 +38,8 @@ func (f *followed) Waits(context.Context, compute.JobID) func() {
 }
 
 // watched gives a bench whose endpoint is counted and followed.
-func watched(t *testing.T) (*bench, *told, *followed) {
-	b, m, f := open(t), &told{}, &followed{}
+func watched(t *testing.T) (*bench, *reports, *followed) {
+	b, m, f := open(t), &reports{}, &followed{}
 	b.hooks = queue.Hooks{Meter: func(compute.EndpointID) queue.Meter { return m }, Trace: f}
 	b.restart()
 	return b, m, f
@@ -49,7 +49,7 @@ func (b *bench) report(id compute.JobID, r queue.Report) {
 	require.NoError(b, b.queue.Finish(b.Context(), user, b.endpoint, "w", id, r))
 }
 
-func TestMeter_IsToldOfEachStepOnce(t *testing.T) {
+func TestMeter_IsNotifiedOfEachStepOnce(t *testing.T) {
 	t.Parallel()
 	b, m, f := watched(t)
 	id := b.run(queue.Submission{})
@@ -58,63 +58,63 @@ func TestMeter_IsToldOfEachStepOnce(t *testing.T) {
 	b.clock.Advance(2 * time.Second)
 	b.report(id, queue.Report{})
 	b.report(id, queue.Report{}) // again: it changes nothing
-	require.Equal(t, told{"submitted", "taken after 3s", "ended COMPLETED true 2s"}, *m)
-	require.Equal(t, told{"submitted", "taken w", "ended COMPLETED"}, f.told)
+	require.Equal(t, reports{"submitted", "taken after 3s", "ended COMPLETED true 2s"}, *m)
+	require.Equal(t, reports{"submitted", "taken w", "ended COMPLETED"}, f.reports)
 }
 
-func TestMeter_IsToldOfJobsThatDoNotComplete(t *testing.T) {
+func TestMeter_IsNotifiedOfJobsThatDoNotComplete(t *testing.T) {
 	t.Parallel()
 	b, m, _ := watched(t)
 	id := b.run(queue.Submission{})
 	b.take("w", 1)
 	b.ping(id)
 	b.sweepAfter(31 * time.Second)
-	require.Equal(t, told{"submitted", "taken after 0s", "lost"}, *m)
+	require.Equal(t, reports{"submitted", "taken after 0s", "lost"}, *m)
 
 	*m = nil
 	b.ping() // it does not run it any more
 	b.take("w", 1)
 	b.report(id, queue.Report{Error: "no"})
-	require.Equal(t, told{"taken after 0s", "ended FAILED true 0s"}, *m)
+	require.Equal(t, reports{"taken after 0s", "ended FAILED true 0s"}, *m)
 
 	*m = nil
 	b.cancel(b.run(queue.Submission{}))
-	require.Equal(t, told{"submitted", "ended CANCELLED false 0s"}, *m)
+	require.Equal(t, reports{"submitted", "ended CANCELLED false 0s"}, *m)
 	*m = nil
 	b.run(queue.Submission{})
 	_, err := b.queue.Purge(t.Context(), user, b.endpoint)
 	require.NoError(t, err)
-	require.Equal(t, told{"submitted", "ended CANCELLED false 0s"}, *m)
+	require.Equal(t, reports{"submitted", "ended CANCELLED false 0s"}, *m)
 
 	*m = nil
 	b.run(queue.Submission{TTL: 10 * time.Second})
 	b.sweepAfter(11 * time.Second)
-	require.Equal(t, told{"submitted", "ended TIMED_OUT false 0s"}, *m)
+	require.Equal(t, reports{"submitted", "ended TIMED_OUT false 0s"}, *m)
 
 	*m = nil
 	require.NoError(t, b.queue.RemoveEndpoint(t.Context(), b.endpoint))
 	b.sweepAfter(time.Hour)
-	require.Equal(t, told{"forget"}, *m)
+	require.Equal(t, reports{"forget"}, *m)
 }
 
-func TestTrace_IsToldOfEarlyAndUnstoredJobs(t *testing.T) {
+func TestTrace_IsNotifiedOfEarlyAndUnstoredJobs(t *testing.T) {
 	t.Parallel()
 	b, m, f := watched(t)
 	ctx, over := context.WithCancel(t.Context())
 	over()
 	_, err := b.queue.Run(ctx, user, b.endpoint, queue.Submission{})
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, told{"submitted", "dropped"}, f.told)
+	require.Equal(t, reports{"submitted", "dropped"}, f.reports)
 	require.Empty(t, *m)
 
-	f.told = nil
+	f.reports = nil
 	j, err := b.queue.RunSync(t.Context(), user, b.endpoint, queue.Submission{}, 0)
 	require.NoError(t, err)
 	require.Equal(t, compute.JobInQueue, j.Status)
-	require.Equal(t, told{"submitted", "waits", "over"}, f.told)
+	require.Equal(t, reports{"submitted", "waits", "over"}, f.reports)
 }
 
-func TestDispatcher_ViewTellsWhatWaitsAndWorks(t *testing.T) {
+func TestDispatcher_ViewShowsWhatWaitsAndWorks(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	first := b.clock.Now()

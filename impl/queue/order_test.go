@@ -61,8 +61,8 @@ func TestSubmit_TwoSourcesOfIDsDoNotCollide(t *testing.T) {
 	}
 }
 
-// A job that is waited for may get another id while it is stored: who waits hears of its end all the same.
-func TestSubmit_WaitHearsOfAJobWhoseIDChanged(t *testing.T) {
+// A job that is waited for may get another id while it is stored: who waits is notified of its end all the same.
+func TestSubmit_WaitEndsForAJobWhoseIDChanged(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	first, second := b.beside(4), b.beside(4)

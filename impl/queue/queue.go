@@ -19,7 +19,7 @@ import (
 
 // Settings are the times and limits of the queue.
 type Settings struct {
-	Lease          time.Duration // how long a job may go unheard of before another worker gets it
+	Lease          time.Duration // how long the worker of a job may be silent before another one gets the job
 	MaxAttempts    int           // takes before a job fails
 	TakeHold       time.Duration // how long a take or a stop poll is held
 	RunOutputLimit int           // bytes of a /run job's output
@@ -51,7 +51,7 @@ type Queue struct {
 	closed chan struct{} // closed when the server stops: every hold ends
 }
 
-// memory is what the rows say, and what was heard since it was made of them. Every method needs the queue's lock.
+// memory is what the rows say, and what workers reported since it was made of them. Every method needs the queue's lock.
 type memory struct {
 	dispatchers map[compute.EndpointID]*dispatcher
 	held        map[compute.JobID]*lease
@@ -79,7 +79,7 @@ type lease struct {
 }
 
 // New loads the endpoints and the jobs and makes a Queue. Every job in progress gets a fresh lease: its worker could not
-// be heard while the server was down.
+// report while the server was down.
 func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.IDs, settings Settings, hooks Hooks) (*Queue, error) {
 	if hooks.Demand == nil {
 		hooks.Demand = func() {}

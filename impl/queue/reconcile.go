@@ -78,7 +78,7 @@ func (q *Queue) roomForDoubt() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.doubts.work) >= mostDoubts {
-		return compute.Errorf(compute.Unavailable, "the storage has failed, and what was asked before is not settled yet")
+		return compute.Errorf(compute.Unavailable, "the storage has failed, and the outcome of earlier requests is not known yet")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (q *Queue) reconcile(ctx context.Context) error {
 }
 
 // resolveAll does what is in doubt about an endpoint's jobs, up to the first that fails: with its error. A worker that asked for
-// a job is told so, and not held while the only job may be the one in doubt.
+// a job gets that error, and is not held while the only job may be the one in doubt.
 func (q *Queue) resolveAll(ctx context.Context, e compute.EndpointID) error {
 	for {
 		if more, err := q.resolve(ctx, e); !more || err != nil {
@@ -166,7 +166,7 @@ func (q *Queue) adopt(ctx context.Context, e compute.EndpointID, id compute.JobI
 	return nil
 }
 
-// follow has memory believe the row of a job that it may have wrong. It gives the end of one that has ended, if nobody was told.
+// follow has memory believe the row of a job that it may have wrong. It gives the end of one that has ended, if nobody was notified.
 func (q *Queue) follow(e compute.EndpointID, id compute.JobID, j compute.Job, gone bool, now time.Time) (ended *ending) {
 	q.mu.Lock()
 	h, d := q.held[id], q.dispatchers[e]

@@ -112,13 +112,13 @@ func TestSweep_TakesBackJobsOfAWorkerThatEnded(t *testing.T) {
 	}
 }
 
-func TestSweep_TellsWaitersOfAnUnknownOutcome(t *testing.T) {
+func TestSweep_NotifiesWaitersOfAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)
-	heard := make(chan compute.Job, 1)
+	answers := make(chan compute.Job, 1)
 	go func() {
 		j, _ := b.queue.Wait(context.WithoutCancel(t.Context()), user, b.endpoint, taken[0].ID, time.Hour)
-		heard <- j
+		answers <- j
 	}()
 	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
 
@@ -126,7 +126,7 @@ func TestSweep_TellsWaitersOfAnUnknownOutcome(t *testing.T) {
 	require.Error(t, b.queue.Finish(t.Context(), user, b.endpoint, "w", taken[0].ID, queue.Report{Output: json.RawMessage(`1`)}))
 	s.is = false
 	require.NoError(t, b.queue.Sweep(t.Context()))
-	require.Equal(t, compute.JobCompleted, (<-heard).Status)
+	require.Equal(t, compute.JobCompleted, (<-answers).Status)
 }
 
 func TestSweep_FailureIsTriedAgainAfterADoublingPause(t *testing.T) {

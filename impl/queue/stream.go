@@ -13,7 +13,7 @@ import (
 
 // The documented sizes of a stream (rules queue.stream.hold, queue.stream.split), in bytes of JSON.
 const (
-	// DefaultStreamWait is how long a read of a stream is held for the first chunk unless told otherwise: less than the 10 s
+	// DefaultStreamWait is how long a read of a stream is held for the first chunk by default: less than the 10 s
 	// that the Python client gives a read in all, so that it does not give up just as the answer is sent.
 	DefaultStreamWait = 8 * time.Second
 
@@ -52,8 +52,8 @@ func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.En
 
 // Stream gives the job and the chunks that no read was given before, holding for the first one for at most wait. The last
 // chunks come with the final status: until they are read the job shows as IN_PROGRESS. A job that was CANCELLED or TIMED_OUT
-// is NotFound from the third read of its end on, since two clients would read it for ever. room is told about how many bytes of
-// chunks there are before they are taken, and gives how many may be; the rest stays for the next read. Nil: as many as there are.
+// is NotFound from the third read of its end on, since two clients would read it for ever. room is called with about how many bytes of
+// chunks there are before they are taken, and returns how many may be; the rest stays for the next read. Nil: as many as there are.
 func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, wait time.Duration, room func(bytes int) (int, error)) (compute.Job, []compute.Chunk, error) {
 	timeout, stop := q.clock.After(wait)
 	defer stop()

@@ -29,7 +29,7 @@ const (
 	syncRetention           = time.Minute
 	longSyncRetention       = 5 * time.Minute
 
-	// DefaultWait is how long /runsync and /status-sync wait unless told otherwise.
+	// DefaultWait is how long /runsync and /status-sync wait by default.
 	DefaultWait = 90 * time.Second
 )
 
@@ -77,8 +77,8 @@ func (q *Queue) draft(e compute.EndpointID, s Submission, j compute.Job) compute
 }
 
 // submit stores the job. If a worker waits for one, it is stored as taken and handed over at once: one commit of two
-// statements in place of two commits of five. A job that is waited for is handed over before its commit, since its client is told
-// nothing before its end, which is never committed sooner: the worker runs it meanwhile, and if it is quick enough both are one
+// statements in place of two commits of five. A job that is waited for is handed over before its commit, since its client gets
+// no answer before its end, which is never committed sooner: the worker runs it meanwhile, and if it is quick enough both are one
 // commit.
 func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j compute.Job) (compute.Job, error) {
 	if err := q.admit(user, &j); err != nil {

@@ -17,7 +17,7 @@ const sweepBatch = 25
 // hold and any ping interval.
 const silence = 2 * time.Minute
 
-// pauseShare is which part of a lease may pass unheard, in a pause or a step of the clock, before every lease begins afresh: the
+// pauseShare is which part of a lease may pass without pings, in a pause or a step of the clock, before every lease begins afresh: the
 // pings that a worker sends in a lease are three, so one that is late by so much is in time still.
 const pauseShare = 6
 
@@ -107,7 +107,7 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 	return next, err
 }
 
-// Clear forgets every job, as the store has, and tells the workers that hold one to stop it.
+// Clear forgets every job, as the store has, and asks the workers that hold one to stop it.
 func (q *Queue) Clear() {
 	q.mu.Lock()
 	clear(q.held)

@@ -90,7 +90,7 @@ func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.Worke
 	return nil, t, s, nil
 }
 
-// await holds a take until a job is given to it. over tells that the hold is over, also with a job that was given in the last
+// await holds a take until a job is given to it. over reports that the hold is over, also with a job that was given in the last
 // moment: should that job be gone, nothing would end another hold. A job given too late goes back to its dispatcher.
 func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e compute.EndpointID, timeout <-chan time.Time) (h handover, over bool) {
 	release := q.Hold()

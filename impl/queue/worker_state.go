@@ -15,7 +15,7 @@ type stopping struct {
 	sent  bool // the worker has asked what to stop
 }
 
-// workerState is what is known of one worker. It is the owner's memory: the rows say which jobs it holds, and the rest is heard again.
+// workerState is what is known of one worker. It is the owner's memory: the rows say which jobs it holds, and the rest is reported again.
 type workerState struct {
 	managed   bool  // started by us
 	version   int64 // of the release that it is made of, if it is managed
@@ -41,7 +41,7 @@ type workerState struct {
 // mostStops is how many jobs a worker can be asked to stop that does not poll: one that never asks makes the list no longer.
 const mostStops = 1000
 
-// stop tells the worker to stop a job. The caller has the lock.
+// stop asks the worker to stop a job. The caller has the lock.
 func (s *workerState) stop(id compute.JobID, now time.Time) {
 	if len(s.stops) >= mostStops {
 		s.stops = slices.Delete(s.stops, 0, 1)
@@ -58,7 +58,7 @@ func (s *workerState) look() {
 	}
 }
 
-// toStop gives the jobs to stop that the worker was not told of before.
+// toStop gives the jobs to stop that the worker was not sent before.
 func (s *workerState) toStop() (ids []compute.JobID) {
 	for i := range s.stops {
 		if !s.stops[i].sent {

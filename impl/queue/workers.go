@@ -156,7 +156,7 @@ type WorkerView struct {
 	Draining  bool // it is being stopped
 	Leaving   bool // it is to be replaced as soon as it holds no job
 	Stale     bool // it is made of an earlier release than the latest
-	Unseen    bool // it has not said anything yet: of what waits, it has been offered nothing
+	Unseen    bool // it has sent no request yet: of what waits, it has been offered nothing
 	IdleSince time.Time
 }
 

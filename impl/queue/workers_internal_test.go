@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-func TestWorkers_AreToldToStopTheLastJobsAlone(t *testing.T) {
+func TestWorkers_AreAskedToStopTheLastJobsAlone(t *testing.T) {
 	t.Parallel()
 	s := workerState{stopped: make(chan struct{}, 1)}
 	for n := range 3 * mostStops {

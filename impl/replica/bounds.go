@@ -6,7 +6,7 @@ import "sync/atomic"
 const (
 	mostKept     = 64 << 10 // bytes of a body that are kept, to send it again; a longer one is sent once
 	mostKeptHere = 32 << 20 // bytes of all bodies that are kept; what comes on top is sent once
-	mostWaiting  = 2048     // requests that wait for an owner; one more is told at once to ask again
+	mostWaiting  = 2048     // requests that wait for an owner; one more is asked at once to try again
 )
 
 // bound is how much of something there may be.

@@ -30,7 +30,7 @@ const (
 	mostIdle     = 256                    // connections to the owner that are kept open
 )
 
-// proofOf gives what shows that a replica sent a request: who knows it cannot tell the key.
+// proofOf gives what shows that a replica sent a request: who knows it cannot derive the key.
 func proofOf(key []byte) string {
 	h := hmac.New(sha256.New, key)
 	_, _ = h.Write([]byte("berth: a replica")) // never fails

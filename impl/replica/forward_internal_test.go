@@ -239,7 +239,7 @@ func seeing(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *atomic.In
 
 func cutOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-func TestForwarder_OnlyWhoExpectsContinueHearsIt(t *testing.T) {
+func TestForwarder_OnlyWhoExpectsContinueGetsIt(t *testing.T) {
 	t.Parallel()
 	_, other := pair(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ const (
 	lookHeader    = "Berth-Replica-Look"    // the owner is another one now
 )
 
-// noticeTimeout is how long another replica may take to hear that this one leaves.
+// noticeTimeout is how long another replica may take to acknowledge that this one leaves.
 const noticeTimeout = 2 * time.Second
 
 // senders are the replicas whose requests the owner answers now.
@@ -102,7 +102,7 @@ func (m *Member) notify(ctx context.Context, address, header string) {
 	r.Header[header] = []string{"1"}
 	answer, err := m.forward.proxy.Transport.RoundTrip(r)
 	if err != nil {
-		m.settings.Log.Debug("a replica was not told that this one stops", "address", address, "error", err)
+		m.settings.Log.Debug("a replica could not be notified that this one stops", "address", address, "error", err)
 		return
 	}
 	_ = answer.Body.Close() // of no length

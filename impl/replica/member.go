@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// Lease is for how long a replica owns the store from when it last said so.
+	// Lease is for how long a replica owns the store from when it last renewed it.
 	Lease = 6 * time.Second
-	// renewTick is how often the owner says so.
+	// renewTick is how often the owner renews it.
 	renewTick = Lease / 3
 	// lookTick is how often the others look who it is.
 	lookTick = time.Second
@@ -30,9 +30,9 @@ const (
 // Service is what a replica does while it owns the store.
 type Service interface {
 	http.Handler
-	// Settle ends what is done unasked, and what requests wait for. Requests are answered still, those of workers that end, too.
-	Settle() error
-	// Close ends it, with what Settle does if that was not done.
+	// StopWork ends what is done unasked, and what requests wait for. Requests are answered still, those of workers that end, too.
+	StopWork() error
+	// Close ends it, with what StopWork does if that was not done.
 	Close() error
 }
 
@@ -100,8 +100,8 @@ func agree(me, other store.Replica) error {
 	return nil
 }
 
-// Run keeps the replica's place among the others until ctx ends. It calls settled once, when there is an owner.
-func (m *Member) Run(ctx context.Context, settled func(error)) {
+// Run keeps the replica's place among the others until ctx ends. It calls started once, when there is an owner.
+func (m *Member) Run(ctx context.Context, started func(error)) {
 	failing := false
 	for ctx.Err() == nil {
 		wait, err := m.step(ctx)
@@ -111,9 +111,9 @@ func (m *Member) Run(ctx context.Context, settled func(error)) {
 		}
 		m.logChange(ctx, failing, err)
 		failing = err != nil
-		if settled != nil && (err != nil || m.now.Load().owner.ID != "") {
-			settled(err)
-			settled = nil
+		if started != nil && (err != nil || m.now.Load().owner.ID != "") {
+			started(err)
+			started = nil
 		}
 
 		tick, stop := compute.SystemClock{}.After(wait)
@@ -322,7 +322,7 @@ func (m *Member) handOver(ctx context.Context) error {
 	defer keeping.Wait()
 	defer stop()
 
-	err := v.service.Settle()
+	err := v.service.StopWork()
 	m.see(&view{})
 	return errors.Join(err, v.service.Close())
 }

@@ -107,14 +107,14 @@ func (t *table) set(away bool) {
 type played struct {
 	http.Handler
 	epoch           int64
-	settled, closed chan struct{}
+	stopped, closed chan struct{}
 	ends            chan struct{} // Close waits for it; nil: it does not
-	settles         time.Duration // that Settle takes
+	stopping        time.Duration // that StopWork takes
 }
 
-func (p *played) Settle() error {
-	<-time.After(p.settles) // of a bubble
-	close(p.settled)
+func (p *played) StopWork() error {
+	<-time.After(p.stopping) // of a bubble
+	close(p.stopped)
 	return nil
 }
 
@@ -156,7 +156,7 @@ func join(t *testing.T, owners store.Owners, id string, handler http.Handler) *o
 		if o.fails != nil {
 			return nil, o.fails
 		}
-		p := &played{Handler: handler, epoch: epoch, settled: make(chan struct{}), closed: make(chan struct{}), ends: o.ends}
+		p := &played{Handler: handler, epoch: epoch, stopped: make(chan struct{}), closed: make(chan struct{}), ends: o.ends}
 		o.served <- p
 		return p, nil
 	}
@@ -360,7 +360,7 @@ func TestMember_Leave_HandsTheStoreOverAtOnce(t *testing.T) {
 		go func() { left <- a.Leave(t.Context()) }()
 		time.Sleep(3 * Lease)
 		service := <-a.served
-		require.True(t, isClosed(service.settled))
+		require.True(t, isClosed(service.stopped))
 		require.False(t, a.Owns(), "it answers nothing any more")
 		now, err := owners.See(t.Context())
 		require.NoError(t, err)
@@ -406,7 +406,7 @@ func TestMember_Leave_AnswersUntilItsWorkersHaveEnded(t *testing.T) {
 		a := join(t, &table{}, "a", nil).run(t)
 		synctest.Wait()
 		service := <-a.served
-		service.settles = 3 * Lease
+		service.stopping = 3 * Lease
 		a.stop()
 		left := make(chan error, 1)
 		go func() { left <- a.Leave(t.Context()) }()
@@ -430,20 +430,20 @@ func TestJoin_NamesTheSettingThatDiffers(t *testing.T) {
 	require.NotContains(t, owners.here, "b", "it has left")
 }
 
-func TestMember_Run_TellsOnceThatThereIsAnOwner(t *testing.T) {
+func TestMember_Run_ReportsOnceThatThereIsAnOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
 		a := join(t, owners, "a", nil)
-		var told []error
+		var calls []error
 		ctx, cancel := context.WithTimeout(t.Context(), 3*Lease)
 		defer cancel()
-		a.Run(ctx, func(err error) { told = append(told, err) })
-		require.Equal(t, []error{nil}, told)
+		a.Run(ctx, func(err error) { calls = append(calls, err) })
+		require.Equal(t, []error{nil}, calls)
 	})
 }
 
-func TestMember_WaitingClientIsToldToAskAgain(t *testing.T) {
+func TestMember_WaitingClientIsAskedToTryAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := join(t, &table{}, "a", nil)

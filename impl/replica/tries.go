@@ -67,7 +67,7 @@ func (f *forwarder) send(w http.ResponseWriter, r *http.Request, one *try) *try 
 	return one
 }
 
-// answer keeps back that the owner wants the body: it may not be the client who asks that. Who does hears it when the body is read.
+// answer keeps back that the owner wants the body: it may not be the client who asks that. Who does gets it when the body is read.
 type answer struct{ http.ResponseWriter }
 
 func (a answer) WriteHeader(status int) {

@@ -13,7 +13,7 @@ type HostReporter interface {
 // HostReport is one machine: what it has, and what allocations of this runtime take of that.
 type HostReport struct {
 	ID         string
-	Zone       string // where it is, as its operator calls it; empty: nobody said
+	Zone       string // where it is, as its operator calls it; empty: unknown
 	GPUProduct string // as the vendor's tools name it; empty: it has none
 	CUDA       string // the latest version that its driver runs, like 12.8; empty: nobody knows
 	Has, Taken HostSize

@@ -19,7 +19,7 @@ import (
 type Kind struct {
 	Name     string // as the setting runtime has it
 	Summary  string // what a pod or worker is on it, for people: "a container of a Docker Engine"
-	Default  bool   // it is the one that a server has which is told nothing else; exactly one is
+	Default  bool   // it is the one that a server has by default; exactly one is
 	Settings []setting.Setting
 	Folders  []string // that it makes in the data directory
 	Can      compute.Capabilities

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrUnknown says that the runtime knows no allocation of that id.
 	ErrUnknown = errors.New("runtime: unknown allocation")
-	// ErrUnavailable says that the runtime does not answer now. It tells nothing about the allocation: ask again later.
+	// ErrUnavailable says that the runtime does not answer now. It shows nothing about the allocation: ask again later.
 	ErrUnavailable = errors.New("the runtime does not answer")
 	// ErrNoGPU says that the runtime cannot give a container a GPU.
 	ErrNoGPU = errors.New("there is no GPU runtime on this host")
@@ -152,7 +152,7 @@ type State struct {
 	Generation int64
 	ExitCode   int                     // when Ended; -1, or 128 and the signal's number, if a signal ended it; -1 if it never came up
 	OOM        bool                    // when Ended: it was killed because it used more memory than it may
-	Reason     string                  // when Ended: why, if more is known than the exit code tells; while Starting: what it waits for
+	Reason     string                  // when Ended: why, if more is known than the exit code says; while Starting: what it waits for
 	HostID     string                  // where it runs, of a runtime that schedules
 	StartedAt  time.Time               // when it came up; zero while Starting
 	Ports      []compute.PublishedPort // while Up; a new start may publish on others

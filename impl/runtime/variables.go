@@ -9,7 +9,7 @@ import (
 )
 
 // Variables gives the environment of the allocation, sorted by name, each name=value: where it is to be reached from outside, what it
-// is told, and what the user asks for; of equal names the last one wins. An empty ip is not told.
+// is to know, and what the user asks for; of equal names the last one wins. An empty ip is left out.
 func (a Allocation) Variables(ip string, ports []compute.PublishedPort) []string {
 	env := map[string]string{}
 	if ip != "" {

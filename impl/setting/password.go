@@ -14,7 +14,7 @@ var (
 )
 
 // Redacted gives a value as it is shown: without a password that a URL has before its host or among its parameters. It is empty where
-// nobody can tell.
+// that cannot be known.
 func Redacted(value string) string {
 	if !strings.Contains(value, "://") {
 		return passwordAfter.ReplaceAllString(passwordBefore.ReplaceAllString(value, ":xxxxx@"), "${1}xxxxx")

@@ -59,7 +59,7 @@ func (s Setting) Variable() string {
 // secrets end the names of settings that are never shown.
 var secrets = []string{"key", "token", "secret", "password"}
 
-// Secret tells by its name whether the setting is never shown.
+// Secret reports by its name whether the setting is never shown.
 func (s Setting) Secret() bool {
 	return slices.Contains(secrets, s.Name[strings.LastIndexByte(s.Name, '-')+1:])
 }

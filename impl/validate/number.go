@@ -58,7 +58,7 @@ func (s *Scanner) Int(n *Integer) (value int64, ok bool) {
 	return value, fault == ""
 }
 
-// longest is how many digits are enough for every integer of 64 bits to be told from one that is too large.
+// longest is how many digits are enough to distinguish every integer of 64 bits from one that is too large.
 const longest = 20
 
 // digitsOf gives the digits of a number that is written with a fraction or an exponent, with its sign; false if it is no integer.
@@ -90,7 +90,7 @@ func (s *Scanner) Float(n *Number) (value float64, ok bool) {
 	return value, fault == ""
 }
 
-// number reads a number; plain tells that it has neither fraction nor exponent.
+// number reads a number; plain reports that it has neither fraction nor exponent.
 func (s *Scanner) number(want string) (raw []byte, plain, ok bool) {
 	if c := s.peek(); c != '-' && (c < '0' || c > '9') {
 		s.wrong(want)

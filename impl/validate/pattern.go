@@ -109,7 +109,7 @@ type tableMaker struct {
 	alike [utf8.RuneSelf]rune
 }
 
-// alike gives for each character the first one that the whole program treats like it: most patterns tell few apart.
+// alike gives for each character the first one that the whole program treats like it: most patterns distinguish few.
 func alike(prog *syntax.Prog) (first [utf8.RuneSelf]rune) {
 	known := map[string]rune{}
 	for c := range rune(utf8.RuneSelf) {

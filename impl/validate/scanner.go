@@ -253,7 +253,7 @@ func unescape(text []byte) []byte {
 	return out
 }
 
-// numberToken reads a number; plain tells that it has neither fraction nor exponent.
+// numberToken reads a number; plain reports that it has neither fraction nor exponent.
 func (s *Scanner) numberToken() (text []byte, plain bool) {
 	i := s.pos
 	if s.buf[i] == '-' {

@@ -89,7 +89,7 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// isURI tells an absolute URI from anything else. Go's parser is laxer than RFC 3986 about what a URI may consist of.
+// isURI reports whether the text is an absolute URI. Go's parser is laxer than RFC 3986 about what a URI may consist of.
 func isURI(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {

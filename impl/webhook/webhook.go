@@ -44,7 +44,7 @@ func New(private bool) *Poster {
 	}}
 }
 
-// metadata are addresses, beside the link-local ones, at which clouds tell a machine about itself.
+// metadata are addresses, beside the link-local ones, at which clouds describe a machine to itself.
 var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16")}
 
 // shared is the address space of carriers, private in all but its name.

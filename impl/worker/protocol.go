@@ -163,7 +163,7 @@ func (c *client) stops(ctx context.Context) ([]string, error) {
 	return list.JobsToStop, nil
 }
 
-// ping tells the server which jobs the worker holds.
+// ping reports to the server which jobs the worker holds.
 func (c *client) ping(ctx context.Context, jobs []string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.PingInterval)
 	defer cancel()
@@ -201,7 +201,7 @@ func (c *client) stream(ctx context.Context, job string, value json.RawMessage) 
 }
 
 // post sends a report, again and again for a minute if the server cannot be reached or has trouble: the result of a job is
-// worth more than a moment's outage. A report that was heard twice changes nothing the second time.
+// worth more than a moment's outage. A report that was received twice changes nothing the second time.
 func (c *client) post(ctx context.Context, address, job string, isStream bool, body any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

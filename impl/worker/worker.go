@@ -83,7 +83,7 @@ func New(s Settings, handler Handler, log *slog.Logger) *Worker {
 }
 
 // Run works until ctx ends. Then it takes no more jobs, and returns once those it holds have been reported: until then it
-// goes on to ping for them and to hear which of them to stop.
+// goes on to ping for them and to ask which of them to stop.
 func (w *Worker) Run(ctx context.Context) {
 	w.log.Info("worker is ready", "concurrency", w.Concurrency)
 	working, finish := context.WithCancel(context.WithoutCancel(ctx))
@@ -234,7 +234,7 @@ func (w *Worker) holding() []string {
 	return ids
 }
 
-// pings tells the server of the jobs held: at once, then at each interval.
+// pings reports the jobs held to the server: at once, then at each interval.
 func (w *Worker) pings(ctx context.Context) {
 	ticker := time.NewTicker(w.PingInterval)
 	defer ticker.Stop()
@@ -250,7 +250,7 @@ func (w *Worker) pings(ctx context.Context) {
 	}
 }
 
-// stopping hears from the server which jobs to stop and stops them.
+// stopping asks the server which jobs to stop and stops them.
 func (w *Worker) stopping(ctx context.Context) {
 	for {
 		asked := time.Now()

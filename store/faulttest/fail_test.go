@@ -183,11 +183,11 @@ func TestFail_TroubleIsOverByItself(t *testing.T) {
 			t.Parallel()
 			dir := scratch(t)
 			disk := faulttest.New(t, dir)
-			said := make(chan error, 10)
+			reports := make(chan error, 10)
 			refused := 0
 			db, err := open(in(dir), sqlite.Watch(func(trouble error, failed int) {
 				refused = failed
-				said <- trouble
+				reports <- trouble
 			}))
 			require.NoError(t, err)
 
@@ -204,23 +204,23 @@ func TestFail_TroubleIsOverByItself(t *testing.T) {
 
 			for _, err := range l.errs {
 				require.Equal(t, c.trouble, store.TroubleOf(err), err)
-				told, ok := errors.AsType[*compute.Error](err)
+				refusal, ok := errors.AsType[*compute.Error](err)
 				require.True(t, ok)
-				require.Equal(t, compute.Unavailable, told.Code)
-				require.Equal(t, c.title, told.Title)
-				require.Positive(t, told.RetryAfter)
+				require.Equal(t, compute.Unavailable, refusal.Code)
+				require.Equal(t, c.title, refusal.Title)
+				require.Positive(t, refusal.RetryAfter)
 			}
 
 			require.Equal(t, c.trouble, store.TroubleOf(db.Trouble()))
 			require.NoError(t, l.holds(db, 900), "reads go on")
-			require.Equal(t, c.trouble, store.TroubleOf(<-said))
+			require.Equal(t, c.trouble, store.TroubleOf(<-reports))
 			if c.trouble != store.Locked {
 				require.NoError(t, db.Write(t.Context(), func(store.Tx) error { return nil }))
 				require.Error(t, db.Trouble(), "a commit of nothing shows nothing")
 			}
 
 			disk.Fail(nil)
-			require.NoError(t, <-said, "that it is over is said, and it was said once that it began")
+			require.NoError(t, <-reports, "its end is reported, and its beginning was reported once")
 			require.GreaterOrEqual(t, refused, 3)
 			require.NoError(t, db.Trouble())
 

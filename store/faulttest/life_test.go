@@ -241,9 +241,9 @@ func (l *ledger) holds(db store.Store, size int) error {
 			}
 		}
 
-		said, err := tx.CountJobs("e")
-		if err == nil && said != counts && certain {
-			err = fmt.Errorf("the counts are %+v, and the jobs %+v", said, counts)
+		stored, err := tx.CountJobs("e")
+		if err == nil && stored != counts && certain {
+			err = fmt.Errorf("the counts are %+v, and the jobs %+v", stored, counts)
 		}
 		return err
 	})

@@ -76,7 +76,7 @@ type Call struct {
 	Early func() (patient bool)
 }
 
-// Options are what may be said of a Group; the zero value is what is usual.
+// Options are what may be chosen for a Group; the zero value is what is usual.
 type Options struct {
 	// Most is how many calls may share a commit; 0: Most.
 	Most int
@@ -84,7 +84,7 @@ type Options struct {
 	Moment time.Duration
 	// Observe, unless it is nil, is notified of each commit: how many writes shared it and how long it took. It must be quick.
 	Observe func(writes int, took time.Duration)
-	// Watch, unless it is nil, is told why writes begin to fail, and with nil that they succeed again, with how many failed. It must
+	// Watch, unless it is nil, is called with why writes begin to fail, and with nil once they succeed again, with how many failed. It must
 	// be quick.
 	Watch func(trouble error, failed int)
 }

@@ -16,7 +16,7 @@ func (g *Group) run(c *call) {
 	if !g.claim(c) || !g.start(c) {
 		return
 	}
-	defer g.settle(c) // after a panic or a Goexit, too, which only deferred calls outlive
+	defer g.finish(c) // after a panic or a Goexit, too, which only deferred calls outlive
 	g.try(c)
 }
 
@@ -98,8 +98,8 @@ func (g *Group) keep(c *call, p Part) {
 	g.urgent = g.urgent || !patient
 }
 
-// settle undoes a call that failed, and it alone: what it changed goes with the transaction, and the others run again.
-func (g *Group) settle(c *call) {
+// finish undoes a call that failed, and it alone: what it changed goes with the transaction, and the others run again.
+func (g *Group) finish(c *call) {
 	if c.err != nil {
 		g.rerun(c)
 	}

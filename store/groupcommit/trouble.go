@@ -28,11 +28,11 @@ func (g *Group) failed(err error) error {
 		if t == "" {
 			return err
 		}
-		told := store.Troubled(t, err)
+		wrapped := store.Troubled(t, err)
 		if store.IsUnknown(err) {
-			told = store.Unknown(told)
+			wrapped = store.Unknown(wrapped)
 		}
-		err = told
+		err = wrapped
 	}
 	if g.trouble.Swap(&err) != nil {
 		return err

@@ -27,7 +27,7 @@ func (g *Group) weave(calls []*call) {
 		return
 	}
 	if len(calls) == 1 {
-		defer g.settle(calls[0])
+		defer g.finish(calls[0])
 		g.try(calls[0])
 		return
 	}

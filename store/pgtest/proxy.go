@@ -25,7 +25,7 @@ type Proxy struct {
 	of     Direction
 	text   string // with the first one that has it nothing passes any more; "": with none
 	then   func() // is called when they have passed; may be nil
-	hold   bool   // the server is not told of the cut
+	hold   bool   // the server does not see the cut
 	closed bool
 }
 
@@ -99,7 +99,7 @@ func (p *Proxy) CutBefore(d Direction, text string, then func()) {
 	p.of, p.at, p.text, p.then = d, -1, text, then
 }
 
-// Hold has the server not be told from now on of cuts of what goes to it: it takes the program for one that says nothing.
+// Hold keeps the server from now on from seeing cuts of what goes to it: it takes the program for one that sends nothing.
 func (p *Proxy) Hold(hold bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

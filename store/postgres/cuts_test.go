@@ -93,7 +93,7 @@ func (l *lined) Done() <-chan struct{} {
 // round is one group: a job that is submitted, one that is taken and one that is ended.
 type round struct {
 	submitted, taken, ended compute.JobID
-	effects                 [3]int // how often each is told that it was done
+	effects                 [3]int // how often each is notified that it was done
 	errs                    [3]error
 	disk                    [3]bool
 }
@@ -199,7 +199,7 @@ func (o *owned) look(r *round) {
 	}))
 }
 
-// requireReported checks that each call of a round was told what is on disk, and that what was to happen after it happened once.
+// requireReported checks that each call of a round was answered what is on disk, and that what was to happen after it happened once.
 func (o *owned) requireReported(r *round, why string) {
 	o.Helper()
 	o.look(r)

@@ -42,7 +42,7 @@ func (dialect) Statement(query string) string {
 	})
 }
 
-// IsUnique tells by its code whether err says that a unique value is taken.
+// IsUnique reports by its code whether err says that a unique value is taken.
 func (dialect) IsUnique(err error) bool { return codeOf(err) == uniqueViolation }
 
 // codeOf gives the code of an error of PostgreSQL (SQLSTATE); "" if it is another one.

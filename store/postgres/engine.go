@@ -71,7 +71,7 @@ func (e *engine) Commit() error {
 		return err // a refusal has undone it
 	}
 	e.lose()
-	return e.settle(err)
+	return e.resolve(err)
 }
 
 func (e *engine) Rollback() {

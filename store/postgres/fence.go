@@ -12,14 +12,14 @@ import (
 )
 
 // fence is what each transaction of an owner begins with: it keeps others from becoming the owner while it lasts, is refused once another
-// one is it, and stores an id of its own, which tells afterwards whether it is on disk. The status that PostgreSQL keeps of transactions does
-// not tell that: a standby that takes the place of the server may give their numbers once more.
+// one is it, and stores an id of its own, which shows afterwards whether it is on disk. The status that PostgreSQL keeps of transactions does
+// not show that: a standby that takes the place of the server may give their numbers once more.
 type fence struct {
 	epoch   int64  // of the owner; 0: nobody else writes, and there is no fence
 	first   int64  // id
 	id      int64  // of the transaction
 	stale   bool   // nobody knows whether that is on disk
-	unknown func() // is told so, unless it is nil
+	unknown func() // is called then, unless it is nil
 }
 
 // cleaned is after how many transactions their ids are deleted.
@@ -65,10 +65,10 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// settle finds out what became of the transaction whose COMMIT had no answer, and gives nil if it is on disk. To store its id once more has
+// resolve finds out what became of the transaction whose COMMIT had no answer, and gives nil if it is on disk. To store its id once more has
 // to wait for it, if it is still under way, and is refused if it is on disk. If there is no answer within the time that a connection may take,
 // nothing is written any more: memory may differ from the rows.
-func (e *engine) settle(lost error) error {
+func (e *engine) resolve(lost error) error {
 	if e.fence.epoch == 0 {
 		return store.Unknown(lost)
 	}

@@ -225,16 +225,16 @@ func statusOf(t *testing.T, s store.Store, id compute.JobID) (status compute.Job
 	return status
 }
 
-// requireFate checks that a job is as its client was told, with what was to happen after each write.
+// requireFate checks that a job is as its client was answered, with what was to happen after each write.
 func requireFate(t *testing.T, s store.Store, f *fate) {
 	t.Helper()
 	all := []compute.JobStatus{"", compute.JobInQueue, compute.JobInProgress, compute.JobCompleted}
-	told := len(f.done)
+	done := len(f.done)
 	status := statusOf(t, s, f.id)
-	require.Equal(t, told, f.effects, f.id)
+	require.Equal(t, done, f.effects, f.id)
 	if f.unknown {
-		require.Contains(t, all[told:told+2], status, f.id)
+		require.Contains(t, all[done:done+2], status, f.id)
 		return
 	}
-	require.Equal(t, all[told], status, f.id)
+	require.Equal(t, all[done], status, f.id)
 }

@@ -100,7 +100,7 @@ func (o *Owners) Join(ctx context.Context, me store.Replica, lease time.Duration
 	return all, err
 }
 
-// Leave takes back what Join said, and what the replica owns.
+// Leave undoes Join, and gives up what the replica owns.
 func (o *Owners) Leave(ctx context.Context, me store.Replica) error {
 	return o.do(ctx, func(c *pgx.Conn) error {
 		batch := &pgx.Batch{}
@@ -116,14 +116,14 @@ func (o *Owners) do(ctx context.Context, f func(*pgx.Conn) error) (err error) {
 	defer o.mu.Unlock()
 	if o.on != nil {
 		if err = o.try(f); troubleOf(err) != store.Away {
-			return told(err)
+			return reported(err)
 		} // it was lost since it was last used
 	}
 	if o.on, err = pgx.ConnectConfig(ctx, o.config); err != nil {
 		o.on = nil
 		return store.Troubled(store.Away, err)
 	}
-	return told(o.try(f))
+	return reported(o.try(f))
 }
 
 // try runs f on the connection. If that fails nobody knows what it is worth.

@@ -42,7 +42,7 @@ type DB struct {
 	err     error // of Close
 }
 
-// Option is what may be said of a store that is opened.
+// Option is what may be chosen for a store that is opened.
 type Option func(*options)
 
 type options struct {
@@ -57,19 +57,19 @@ func Of(epoch int64) Option {
 	return func(o *options) { o.epoch = epoch }
 }
 
-// Unknown has f told, before the callers are, that a commit may be on disk or not, and that this cannot be found out (store.Unknown).
+// Unknown has f called, before the callers are answered, if a commit may be on disk or not and this cannot be found out (store.Unknown).
 // Every write is refused from then on: the store must be opened again, by the owner of another epoch, and memory be made anew of the rows.
 // f must be quick.
 func Unknown(f func()) Option {
 	return func(o *options) { o.unknown = f }
 }
 
-// Observe has f told of each commit: how many writes shared it and how long it took. f must be quick.
+// Observe has f notified of each commit: how many writes shared it and how long it took. f must be quick.
 func Observe(f func(writes int, took time.Duration)) Option {
 	return func(o *options) { o.Observe = f }
 }
 
-// Watch has f told why writes begin to fail, and with nil that they succeed again, with how many failed. f must be quick.
+// Watch has f called with why writes begin to fail, and with nil once they succeed again, with how many failed. f must be quick.
 func Watch(f func(trouble error, failed int)) Option {
 	return func(o *options) { o.Watch = f }
 }
@@ -116,7 +116,7 @@ func prepare(ctx context.Context, url string) (*pgx.ConnConfig, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if err := migrated(ctx, config); err != nil {
-		return nil, &openError{fmt.Errorf("open store %s: %w", nameOf(config), err), told(err)}
+		return nil, &openError{fmt.Errorf("open store %s: %w", nameOf(config), err), reported(err)}
 	}
 	return config, nil
 }
@@ -190,7 +190,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	defer func() { err = told(err) }()
+	defer func() { err = reported(err) }()
 	s, err := d.beginRead(ctx)
 	if err != nil {
 		return err

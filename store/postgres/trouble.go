@@ -44,8 +44,8 @@ func troubleOf(err error) store.Trouble {
 	return ""
 }
 
-// told gives err as callers get it: what the database failed says so.
-func told(err error) error {
+// reported gives err as callers get it: what the database failed says so.
+func reported(err error) error {
 	if _, own := errors.AsType[*compute.Error](err); own || errors.Is(err, context.Canceled) {
 		return err
 	}

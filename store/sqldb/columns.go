@@ -47,7 +47,7 @@ func (c columns[T]) from(table string) columns[T] {
 	return named
 }
 
-// list is what a SELECT or a RETURNING lists: columns in double quotes, which stand nowhere else, so that an engine can tell them.
+// list is what a SELECT or a RETURNING lists: columns in double quotes, which stand nowhere else, so that an engine can find them.
 func (c columns[T]) list() string {
 	var names []string
 	for _, one := range c {

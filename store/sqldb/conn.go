@@ -13,7 +13,7 @@ import (
 type Dialect interface {
 	// Statement gives a statement in the engine's own words. It is asked once for each on a connection.
 	Statement(query string) string
-	// IsUnique tells by its code whether err says that a unique value is taken. Such an error must have undone its
+	// IsUnique reports by its code whether err says that a unique value is taken. Such an error must have undone its
 	// statement and nothing else.
 	IsUnique(err error) bool
 }

@@ -20,7 +20,7 @@
 //     gives int64, float64, string, []byte or nil for what is above, and gives bytes that it does not use again.
 //   - A Dialect, which gives each statement in the engine's own words: here an argument is ? or, where it is named twice, ?1, ?2 and
 //     so on; the columns that a statement lists are in double quotes, and nothing else is. The statements know functions of SQLite at a
-//     few places (json_each, max of two, INDEXED BY), which another engine replaces. It tells an error that says that a unique
+//     few places (json_each, max of two, INDEXED BY), which another engine replaces. It recognises an error that says that a unique
 //     value is taken by its code.
 //   - A schema with these tables and columns, and with the unique indexes that the guards rest on.
 //   - An error of a unique value undoes its statement alone; the transaction goes on (SAVEPOINT, where an engine ends it).

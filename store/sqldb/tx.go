@@ -135,7 +135,7 @@ func (tx *Tx) each(what string, scan func(row) error, query string, args ...any)
 		return tx.refused(what, err)
 	}
 
-	defer func() { _ = rows.Close() }() // Err tells
+	defer func() { _ = rows.Close() }() // Err has its error
 	for rows.Next() {
 		if err := scan(rows.Row()); err == errEnough { //nolint:errorlint // it is never wrapped
 			return nil

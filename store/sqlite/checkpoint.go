@@ -55,7 +55,7 @@ func logged(c *sqldb.Conn) (pages int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = rows.Close() }() // Err tells
+	defer func() { _ = rows.Close() }() // Err has its error
 	for rows.Next() {
 		pages, _ = rows.Row()[1].(int64) // after whether it was in the way, and before how many went into the file
 	}

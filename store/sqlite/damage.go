@@ -20,12 +20,12 @@ type Damage struct {
 	Commits int // that were read, since the last checkpoint
 	Pages   int // of them
 
-	// What comes after them, and was not read. Of one commit that is the last one, nobody was told if the power failed while it was
+	// What comes after them, and was not read. Of one commit that is the last one, nobody got an answer if the power failed while it was
 	// written; more than one were acknowledged.
 	LostCommits int
 	LostPages   int
 
-	Header bool // the log's own header is damaged, without which nothing of it can be read and its commits cannot be told apart
+	Header bool // the log's own header is damaged, without which nothing of it can be read and its commits cannot be distinguished
 }
 
 // Certain reports whether something was lost that was acknowledged.
@@ -76,7 +76,7 @@ func findDamage(ctx context.Context, c *sql.Conn, path string) (_ *Damage, err e
 const (
 	logHeader   = 32
 	frameHeader = 24
-	logMagic    = 0x377f0682 // the lowest bit tells that checksums are of big-endian words
+	logMagic    = 0x377f0682 // the lowest bit says that checksums are of big-endian words
 	leastPage   = 512
 	largestPage = 65536
 )

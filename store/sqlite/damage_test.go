@@ -51,7 +51,7 @@ func after(t *testing.T, file, log []byte) (*sqlite.Damage, int) {
 
 	found := s.Damage()
 	require.NoError(t, s.Close())
-	require.Nil(t, openAt(t, path).Damage(), "it is told once")
+	require.Nil(t, openAt(t, path).Damage(), "it is reported once")
 	return found, jobs
 }
 

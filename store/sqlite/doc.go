@@ -17,7 +17,7 @@
 //
 // What a sync failed for the system takes for written, so that no later sync brings it to disk. SQLite undoes such a commit, and
 // the next one writes the same places of the log anew: nothing that is answered rests on such bytes. If the process ends before
-// the next commit, the undone one may be there at the next start: its outcome was never told.
+// the next commit, the undone one may be there at the next start: its outcome was never answered.
 //
 // The ioctl with which ext4 can be shut down (FS_IOC_SHUTDOWN) is no loss of power: it aborts the journal under a running system, where an
 // fsync whose transaction was aborted meanwhile may still return 0, since the transaction is neither running nor being committed
@@ -27,6 +27,6 @@
 //
 // # What fails
 //
-// The storage's own failures are told from others by SQLite's result codes (trouble.go), and damage of the log, which SQLite takes
+// The storage's own failures are distinguished from others by SQLite's result codes (trouble.go), and damage of the log, which SQLite takes
 // for its end, is looked for at the start (damage.go).
 package sqlite

@@ -63,7 +63,7 @@ func versionOf(ctx context.Context, c *sql.Conn) (version int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the schema: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // Err tells
+	defer func() { _ = rows.Close() }() // Err has its error
 
 	missing := slices.Clone(marks)
 	for rows.Next() {

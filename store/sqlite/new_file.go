@@ -15,7 +15,7 @@ const (
 	pageSize   = 4096
 	headerSize = 100 // of the file, at the begin of its first page
 	leafHeader = 8
-	mapEntries = pageSize / 5 // pages that one page of the pointer map tells of
+	mapEntries = pageSize / 5 // pages that one page of the pointer map covers
 	walVersion = 2
 
 	// A row that is longer than its page would have to go on in others.
@@ -72,12 +72,12 @@ func writeNewFile(to io.Writer, objects []schemaObject, version int) error {
 	firstLeaf := firstRoot + len(objects)
 	pages := firstLeaf + len(leaves) - 1
 	if pages-2 > mapEntries {
-		return fmt.Errorf("schema.sql: %d pages are more than one page of the pointer map tells of", pages)
+		return fmt.Errorf("schema.sql: %d pages are more than one page of the pointer map covers", pages)
 	}
 
 	out, page := bufio.NewWriterSize(to, 16*pageSize), make([]byte, pageSize)
 	end := func() {
-		_, _ = out.Write(page) // Flush tells
+		_, _ = out.Write(page) // Flush has its error
 		clear(page)
 	}
 	putHeader(page, pages, firstLeaf-1, version)

@@ -140,9 +140,9 @@ INSERT INTO more%d SELECT n, hex(randomblob(2000)) FROM r`, i))
 	require.NoError(t, err)
 	require.Less(t, pages("page_count"), before+10)
 
-	var said string
-	require.NoError(t, pool.QueryRow("PRAGMA integrity_check").Scan(&said))
-	require.Equal(t, "ok", said)
+	var result string
+	require.NoError(t, pool.QueryRow("PRAGMA integrity_check").Scan(&result))
+	require.Equal(t, "ok", result)
 }
 
 func TestNewFile_RefusesASchemaItCannotHold(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/store/sqlite"
 )
 
-func TestObserve_TellsTheWritesThatShareACommit(t *testing.T) {
+func TestObserve_ReportsTheWritesThatShareACommit(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var batches []int

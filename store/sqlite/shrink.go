@@ -31,7 +31,7 @@ func number(c *sqldb.Conn, query string) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = rows.Close() }() // Err tells
+	defer func() { _ = rows.Close() }() // Err has its error
 	for rows.Next() {
 		n, _ = rows.Row()[0].(int64)
 	}

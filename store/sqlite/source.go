@@ -122,7 +122,7 @@ func rowsOf(ctx context.Context, c *sql.Conn, t transfer.Table) iter.Seq2[[]any,
 			yield(nil, err)
 			return
 		}
-		defer func() { _ = rows.Close() }() // Err tells
+		defer func() { _ = rows.Close() }() // Err has its error
 
 		row := make([]any, len(t.Columns))
 		places := make([]any, len(row))
@@ -160,7 +160,7 @@ FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.n
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	defer func() { _ = columns.Close() }() // Err tells
+	defer func() { _ = columns.Close() }() // Err has its error
 
 	for columns.Next() {
 		var table, kind string
@@ -182,7 +182,7 @@ FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.n
 	if err != nil {
 		return nil, fmt.Errorf("read the foreign keys: %w", err)
 	}
-	defer func() { _ = parents.Close() }() // Err tells
+	defer func() { _ = parents.Close() }() // Err has its error
 
 	for parents.Next() {
 		var table, parent string

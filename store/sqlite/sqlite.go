@@ -56,15 +56,15 @@ func OpenUnsynced(ctx context.Context, path string, clock compute.Clock, with ..
 	return open(ctx, path, clock, off, migrations(), with...)
 }
 
-// Option is what may be said of a store that is opened.
+// Option is what may be chosen for a store that is opened.
 type Option func(*groupcommit.Options)
 
-// Observe has f told of each commit: how many writes shared it and how long it took. f must be quick.
+// Observe has f notified of each commit: how many writes shared it and how long it took. f must be quick.
 func Observe(f func(writes int, took time.Duration)) Option {
 	return func(o *groupcommit.Options) { o.Observe = f }
 }
 
-// Watch has f told why writes begin to fail, and with nil that they succeed again, with how many failed. f must be quick.
+// Watch has f called with why writes begin to fail, and with nil once they succeed again, with how many failed. f must be quick.
 func Watch(f func(trouble error, failed int)) Option {
 	return func(o *groupcommit.Options) { o.Watch = f }
 }
@@ -242,8 +242,7 @@ var listed = regexp.MustCompile(`(\w+\.)?"(\w+)"`)
 // of each answer, which takes a tenth of the time of reading a pod.
 func (dialect) Statement(query string) string { return listed.ReplaceAllString(query, `+$1$2 AS ""`) }
 
-// IsUnique tells by SQLite's code whether a unique value is taken.
-
+// IsUnique reports by SQLite's code whether a unique value is taken.
 func (dialect) IsUnique(err error) bool {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -263,7 +262,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 		return groupcommit.ErrClosed()
 	default:
 	}
-	defer func() { err = told(err) }() // also when f panics
+	defer func() { err = reported(err) }() // also when f panics
 
 	c, err := d.reader(ctx)
 	if err != nil {

@@ -111,7 +111,7 @@ func TestWrite_LeavesNoEnvironmentOfATerminatedPod(t *testing.T) {
 	require.NotContains(t, string(file), "another")
 }
 
-func TestWrite_FailedCommitIsToldToEveryCaller(t *testing.T) {
+func TestWrite_FailedCommitIsReportedToEveryCaller(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)

@@ -112,7 +112,7 @@ func filledTables(ctx context.Context, path string) (filled []string, err error)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // Err tells
+	defer func() { _ = rows.Close() }() // Err has its error
 
 	for rows.Next() {
 		var name string

@@ -23,7 +23,7 @@ var troubles = map[int]store.Trouble{
 	lib.SQLITE_PROTOCOL: store.Locked,
 }
 
-// TroubleOf tells by SQLite's code what trouble an error is about.
+// TroubleOf gives by SQLite's code what trouble an error is about.
 func (e *engine) TroubleOf(err error) store.Trouble { return troubleOf(err) }
 
 func troubleOf(err error) store.Trouble {
@@ -35,8 +35,8 @@ func troubleOf(err error) store.Trouble {
 	return troubles[e.Code()&0xff] // the other bits say more of it
 }
 
-// told gives err as callers get it: what the storage failed says so.
-func told(err error) error {
+// reported gives err as callers get it: what the storage failed says so.
+func reported(err error) error {
 	if t := troubleOf(err); t != "" {
 		return store.Troubled(t, err)
 	}

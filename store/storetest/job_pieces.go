@@ -44,7 +44,7 @@ func jobPieces(t *testing.T, open Open) {
 	none(j, compute.JobInput, 2, 2)
 	none(compute.Job{ID: "none"}, compute.JobInput, 0, 1)
 
-	// What a worker tells in between stays with the job through what is done to it, and is replaced by the next.
+	// What a worker sends in between stays with the job through what is done to it, and is replaced by the next.
 	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.SetJobOutput("j", "w", first) }))
 	move(t, s, "j", func(j *compute.Job) { j.ExpiresAt = clock.Now() })
 	j = getJob(t, s, "j")

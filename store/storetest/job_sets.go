@@ -53,7 +53,7 @@ func jobSets(t *testing.T, open Open) {
 
 	err := s.SubmitJob(ctx, store.Submission{Job: draft("waits"), Stored: note})
 	require.Equal(t, compute.Conflict, compute.CodeOf(err))
-	require.Len(t, stored, 2, "not stored, not told")
+	require.Len(t, stored, 2, "not stored, not notified")
 
 	var taken []store.TakenJob
 	take := store.Take{Worker: "v", Jobs: []compute.JobID{"waits", "taken", "unknown", "nobody"}, Taken: func(jobs []store.TakenJob, now time.Time) {

@@ -122,7 +122,7 @@ func pages(t *testing.T, open Open) {
 		insert("between", 1)
 		require.Equal(t, []string{"between", "3"}, ids(2), name)
 		require.Equal(t, []string{"2", "1", "0"}, ids(3), name)
-		require.Nil(t, ids(3), "the last page said that it is: %s", name)
+		require.Nil(t, ids(3), "the last page is marked as the last: %s", name)
 	}
 }
 

@@ -24,7 +24,7 @@ type Column struct {
 	Null bool // it may be NULL
 }
 
-// Table is a table, as its engine tells.
+// Table is a table, as its engine describes it.
 type Table struct {
 	Name    string
 	Columns []Column // by name

@@ -34,7 +34,7 @@ type Copied struct {
 	Checksum string `json:"checksum"` // of all rows, in whatever order
 }
 
-// Progress is told how many rows of a table were read so far.
+// Progress is called with how many rows of a table were read so far.
 type Progress func(table string, rows int64)
 
 // step is after how many rows Progress is called.

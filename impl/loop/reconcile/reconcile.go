@@ -64,7 +64,7 @@ type Config[K cmp.Ordered, M any] struct {
 	// Leave is how long Run goes on after its ctx has ended, with what was hinted and with what is behind; 0: it waits only for
 	// the looks that are under way.
 	Leave time.Duration
-	// Behind is told when the looks at an object begin to fail, with the reason, and with an empty one when that is over. Nil: nobody is.
+	// Behind is called when the looks at an object begin to fail, with the reason, and with an empty one when that is over. It may be nil.
 	Behind func(ctx context.Context, key K, reason string)
 }
 
@@ -181,7 +181,7 @@ func (r *Reconciler[K, M]) Waiting() int {
 	return len(r.ready)
 }
 
-// Reason tells people why the object is behind: why its last look failed. Empty: it did not.
+// Reason gives, for people, why the object is behind: why its last look failed. Empty: it did not.
 func (r *Reconciler[K, M]) Reason(key K) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -149,7 +149,7 @@ func TestReconciler_StepAll(t *testing.T) {
 		require.Equal(t, []string{"a", "b"}, d.take())
 	})
 
-	t.Run("tells a look that was hinted from one that is due by the clock", func(t *testing.T) {
+	t.Run("distinguishes a look that was hinted from one that is due by the clock", func(t *testing.T) {
 		t.Parallel()
 		var hinted []bool
 		var r *reconciler

@@ -167,7 +167,7 @@ func TestSweeps(t *testing.T) {
 
 		swept := len(times)
 		require.Error(t, r.StepAll(t.Context()))
-		require.Len(t, times, swept+1, "at once when it is told to")
+		require.Len(t, times, swept+1, "at once when it is asked to")
 		require.Equal(t, 1, minutes)
 
 		r.Drop()

@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cp package.json package-lock.json "$tmp"
-if ! (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null); then # its script would tell its makers
+if ! (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null); then # its script would report to its makers
 	if [ "${1:-}" != --check ]; then exit 1; fi
 	echo "SKIPPED: npm cannot fetch the viewer to compare with"
 	exit

@@ -99,7 +99,7 @@ type Runtime struct {
 
 	mu      sync.Mutex
 	closed  bool
-	known   *system.Info // what the engine said of itself since it was last connected to
+	known   *system.Info // what the engine reported of itself since it was last connected to
 	noSizes bool         // the engine could not limit a disk that it should be able to
 	reserve func(ports []string, address netip.Addr) reserved
 	starts  map[string]*start        // what is being started

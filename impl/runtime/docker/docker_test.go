@@ -277,7 +277,7 @@ func TestRuntime_Logs_HaveNoGap(t *testing.T) {
 	}
 }
 
-func TestRuntime_SilentEngineTellsNothingOfAnAllocation(t *testing.T) {
+func TestRuntime_SilentEngineShowsNothingOfAnAllocation(t *testing.T) {
 	t.Parallel()
 	host := open(t, docker.Config{Owner: "o", Host: "unix://" + filepath.Join(t.TempDir(), "docker.sock")})
 	_, err := host.Inspect(t.Context(), "a")
@@ -359,13 +359,13 @@ func TestRuntime_EngineThatComesBackLosesNothing(t *testing.T) {
 	g.open(t, socket)
 	t.Cleanup(g.close)
 	require.Equal(t, up, await(t, host, "a", runtime.Up))
-	for i, heard := 0, false; !heard; i++ { // it listens again, at the latest after its pause
+	for i, seen := 0, false; !seen; i++ { // it listens again, at the latest after its pause
 		require.Less(t, i, 20)
 		require.NoError(t, host.Start(t.Context(), playing("b", "exit 0")))
 		select {
 		case id := <-host.Ended():
 			require.Equal(t, "b", id)
-			heard = true
+			seen = true
 		case <-time.After(time.Second):
 		}
 	}

@@ -15,7 +15,7 @@ func (h *Runtime) listen() {
 		for open := true; open; {
 			select {
 			case m := <-stream.Messages:
-				h.heard(m)
+				h.receive(m)
 			case <-stream.Err:
 				open = false
 			}
@@ -29,8 +29,8 @@ func (h *Runtime) listen() {
 	}
 }
 
-// heard takes in one event. Podman says remove for destroy.
-func (h *Runtime) heard(m events.Message) {
+// receive takes in one event. Podman says remove for destroy.
+func (h *Runtime) receive(m events.Message) {
 	h.mu.Lock()
 	quiet := h.quiet[m.Actor.ID]
 	if m.Action != events.ActionDie {

@@ -58,7 +58,7 @@ func TestPlan_ArgumentsMayNameTheEntrypoint(t *testing.T) {
 	require.ErrorContains(t, err, "args: JSON must be")
 }
 
-func TestPlan_TellsAContainerItsPorts(t *testing.T) {
+func TestPlan_GivesAContainerItsPorts(t *testing.T) {
 	t.Parallel()
 	local := netip.MustParseAddr("127.0.0.1")
 	h := &Runtime{config: Config{Owner: "o", Publish: local}}

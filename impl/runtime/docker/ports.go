@@ -14,10 +14,10 @@ import (
 	"github.com/berthdev/berth/impl/runtime"
 )
 
-// A container is told in its environment, which is set before it starts, on which ports of the host its TCP ports are: so berth
+// A container finds in its environment, which is set before it starts, on which ports of the host its TCP ports are: so berth
 // chooses those, and not the engine.
 const (
-	mostReserved = 64 // TCP ports of one container that are chosen here; of further ones the engine chooses the port, and nobody is told
+	mostReserved = 64 // TCP ports of one container that are chosen here; of further ones the engine chooses the port, unknown to the container
 	portTries    = 3  // of a start: somebody else may take a port in the moment between its choice and the start
 )
 
@@ -56,7 +56,7 @@ func (r reserved) release() {
 	}
 }
 
-// complete gives what is to be made, with the ports of the host and the environment that tells them.
+// complete gives what is to be made, with the ports of the host and the environment that names them.
 func (h *Runtime) complete(o client.ContainerCreateOptions, a runtime.Allocation, ports []compute.PublishedPort) client.ContainerCreateOptions {
 	config, host := *o.Config, *o.HostConfig
 	config.Env = environment(a, h.publicIP(), ports)

@@ -69,7 +69,7 @@ func TestPorts_TakenOneIsReplaced(t *testing.T) {
 	require.NoError(t, unlucky.Start(t.Context(), a))
 	state := awaitPhase(t, unlucky, "a", runtime.Ended)
 	require.Equal(t, int64(7), state.Generation)
-	require.Contains(t, state.Reason, strconv.Itoa(port), "it is given up, and why is said")
+	require.Contains(t, state.Reason, strconv.Itoa(port), "it is given up, and the reason says why")
 }
 
 func TestPorts_EngineChoosesThoseOfAForeignAddress(t *testing.T) {

@@ -132,7 +132,7 @@ func TestKind_RefusesWhatHasNoCluster(t *testing.T) {
 	require.Contains(t, r.Detail, "none")
 }
 
-func TestDoctor_TellsWhatTheClusterHas(t *testing.T) {
+func TestDoctor_ReportsWhatTheClusterHas(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)
 	s.AddNode(t, kubetest.Node{Name: "g1", CPUs: 8, MemoryGB: 32, DiskGB: 100, GPUs: 4, Product: "NVIDIA-L4"})

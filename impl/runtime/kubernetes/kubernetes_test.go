@@ -65,8 +65,8 @@ func open(t *testing.T, s *kubetest.Server, c kubernetes.Config) *kubernetes.Run
 	return h
 }
 
-// settled waits until the first lists have come, so that a fault is met by what follows.
-func settled(t *testing.T, s *kubetest.Server, h *kubernetes.Runtime) {
+// listed waits until the first lists have come, so that a fault is met by what follows.
+func listed(t *testing.T, s *kubetest.Server, h *kubernetes.Runtime) {
 	t.Helper()
 	_, err := h.List(t.Context())
 	require.NoError(t, err)

@@ -125,7 +125,7 @@ func TestServer_ThatGoesAndComesBackLosesNothing(t *testing.T) {
 	clears(t, s, h, "a", "b")
 }
 
-func TestServer_ThatIsNotThereTellsNothing(t *testing.T) {
+func TestServer_ThatIsNotThereShowsNothing(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)
 	s.Down(true)
@@ -155,7 +155,7 @@ func TestServer_ThatIsSlowIsWaitedFor(t *testing.T) {
 	clears(t, s, h, "a")
 }
 
-func TestServer_ThatRefusesThePodsTellsNothing(t *testing.T) {
+func TestServer_ThatRefusesThePodsShowsNothing(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)
 	s.Forbid("list", "pods")
@@ -330,7 +330,7 @@ func TestServer_AnswersThatAreNoneAreErrors(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)
 	h := open(t, s, kubernetes.Config{})
-	settled(t, s, h)
+	listed(t, s, h)
 	s.Break(kubetest.Fault{Times: 1, Code: http.StatusTeapot})
 	err := h.Ping(t.Context())
 	require.EqualError(t, err, "kubernetes: get the version: the server cannot answer now (418)")

@@ -55,7 +55,7 @@ func lives(t *testing.T, fault kubetest.Fault) (broke bool) {
 	t.Helper()
 	s := cluster(t)
 	h := open(t, s, kubernetes.Config{})
-	settled(t, s, h)
+	listed(t, s, h)
 	s.Break(fault)
 	for generation := range int64(2) {
 		again(t, func() error { return h.Start(t.Context(), everything(generation)) })
@@ -81,7 +81,7 @@ func TestStart_AfterABerthThatWasKilledInTheMidst(t *testing.T) {
 		require.Less(t, n, 20)
 		s := cluster(t)
 		h := open(t, s, kubernetes.Config{})
-		settled(t, s, h)
+		listed(t, s, h)
 		s.Break(kubetest.Fault{Method: http.MethodPost, Skip: n, Times: 1})
 		cut = h.Start(t.Context(), everything(1)) != nil
 		s.Break()

@@ -121,7 +121,7 @@ func TestStart_IsTriedAgainWhereTheServerSaysSo(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)
 	h := open(t, s, kubernetes.Config{})
-	settled(t, s, h)
+	listed(t, s, h)
 	s.Break(kubetest.Fault{Times: 2, Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Retry: "0"})
 	start(t, h, playing("a", "stay"))
 	require.True(t, s.Broke())

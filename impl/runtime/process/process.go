@@ -76,7 +76,7 @@ type Runtime struct {
 	output  *lines
 	ends    *runtime.Ends
 
-	mark string // file that tells the next runtime of the directory that there may be leftovers
+	mark string // file that shows the next runtime of the directory that there may be leftovers
 
 	mu       sync.Mutex
 	closed   bool

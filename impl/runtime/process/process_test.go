@@ -350,7 +350,7 @@ func TestRuntime_PassesTheOutputOnLineByLine(t *testing.T) {
 	}
 }
 
-// ghosts listens for ghosts; the function that it gives waits for the next and tells the connection that ends with it.
+// ghosts listens for ghosts; the function that it gives waits for the next and gives the connection that ends with it.
 func ghosts(t *testing.T) (string, func() net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

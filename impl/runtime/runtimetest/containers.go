@@ -128,13 +128,13 @@ func leaves(t *testing.T, f Fixture) {
 
 func hands(t *testing.T, f Fixture) {
 	f.needs(t, Programs)
-	a := f.Plays("a", "args", "env GREETING", "env TOLD", "exit 0")
+	a := f.Plays("a", "args", "env GREETING", "env GIVEN", "exit 0")
 	a.Env["GREETING"] = "it's $HOME"
-	a.Facts = map[string]string{"TOLD": "by berth", "GREETING": "the user's goes before it"}
+	a.Facts = map[string]string{"GIVEN": "by berth", "GREETING": "the user's goes before it"}
 	a.Args += ` say\ "one word"`
 	f.start(t, a)
 	f.await(t, "a", runtime.Ended)
-	require.Equal(t, `["args" "env GREETING" "env TOLD" "exit 0" "say one word"]`+"\nGREETING=it's $HOME\nTOLD=by berth\n", f.log(t, "a"))
+	require.Equal(t, `["args" "env GREETING" "env GIVEN" "exit 0" "say one word"]`+"\nGREETING=it's $HOME\nGIVEN=by berth\n", f.log(t, "a"))
 }
 
 func handsJSON(t *testing.T, f Fixture) {

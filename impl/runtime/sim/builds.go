@@ -21,7 +21,7 @@ var _ runtime.Builder = (*Fleet)(nil)
 // longestDockerfile bounds what is read of one.
 const longestDockerfile = 1 << 20
 
-// Build tells the instructions of the Dockerfile, and carries out two: RUN sleep 10s takes so long by the clock, and RUN exit 3 fails.
+// Build prints the instructions of the Dockerfile, and carries out two: RUN sleep 10s takes so long by the clock, and RUN exit 3 fails.
 func (f *Fleet) Build(ctx context.Context, b runtime.Build, emit func(line string)) error {
 	text, err := dockerfile(b.Archive)
 	if err != nil {

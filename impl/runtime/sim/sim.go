@@ -312,7 +312,7 @@ func (f *Fleet) SetBoot(d time.Duration) {
 	f.boot = d
 }
 
-// Reset forgets every allocation, and what SetBoot said.
+// Reset forgets every allocation, and what SetBoot set.
 func (f *Fleet) Reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -456,7 +456,7 @@ CREATE TABLE owners (
   until   bigint NOT NULL            -- by the clock of the database: then another one may take it
 );
 
--- The last transactions of the owner, each by an id of its own: it tells whether one is on disk whose COMMIT had no answer.
+-- The last transactions of the owner, each by an id of its own: it shows whether one is on disk whose COMMIT had no answer.
 CREATE TABLE commits (
   id bigint PRIMARY KEY
 );

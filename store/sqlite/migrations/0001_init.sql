@@ -199,7 +199,7 @@ CREATE TABLE keys (
   revoked_at INTEGER        -- NULL: not revoked
 ) STRICT;
 
--- How many requests a user made in the current window; window_start tells a count that is over.
+-- How many requests a user made in the current window; window_start shows whether a count is over.
 CREATE TABLE request_counts (
   user_id      TEXT NOT NULL,
   window_name  TEXT NOT NULL,
