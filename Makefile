@@ -1,6 +1,6 @@
 # The targets; `make help` lists them.
 SHELL := /bin/sh
-# Git refuses to read a checkout of another user, such as one that root builds in a container: it is told that this one is meant. The
+# Git refuses to read a checkout of another user, such as one that root builds in a container: this option permits it. The
 # version is stamped here, so that go need not ask git, which would end the build there.
 VERSION := $(shell git -c safe.directory="$(CURDIR)" describe --always --dirty 2>/dev/null || echo dev)
 GO := $(shell sed -n 's/^go //p' go.mod)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ofOnePod tells the operations that are about one pod.
+// ofOnePod reports whether the operation is about one pod.
 func ofOnePod(op Operation) bool { return strings.HasPrefix(op.Path, "/v2/pods/id") }
 
 // podPaths are the operations that are about one pod, each with a body that changes nothing where it is permitted.

@@ -34,7 +34,7 @@ func (c *Check) row(list, id, query string) map[string]any {
 	return a.JSON
 }
 
-// catalogRefused asserts that the list, and one of its rows, answer the query with the status, and gives what was said.
+// catalogRefused asserts that the list, and one of its rows, answer the query with the status, and gives the texts of the refusal.
 func (c *Check) catalogRefused(list, query string, status int) string {
 	a := c.REST("GET", "/v2/catalog/"+list+"?"+query, "")
 	lines := c.Refused(a, status)

@@ -174,7 +174,7 @@ var _ = area(func() {
 			c.advance(time.Millisecond)
 			require.Equal(c, "TIMED_OUT", c.status(short)["status"])
 			require.Equal(c, []any{short}, c.Queue("GET", "job-stop/w", "").JSON["jobsToStop"])
-			for range 27 { // all the while its worker is heard of
+			for range 27 { // all the while its worker pings
 				require.Equal(c, 200, c.Queue("GET", "ping/w?job_id="+normal, "").Status)
 				c.advance(22 * time.Second)
 			}
@@ -188,7 +188,7 @@ var _ = area(func() {
 	add("queue.lease", []string{"ping", "takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
-			silent := c.worker("silent") // who is not heard of but by the take
+			silent := c.worker("silent") // which never pings
 			c.takeJob(silent, id)
 			c.advance(30*time.Second - time.Millisecond)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
@@ -204,10 +204,10 @@ var _ = area(func() {
 		})
 	})
 
-	add("queue.lease.unheard", []string{"takeJob"}, func(c *Check) {
+	add("queue.lease.no-sign", []string{"takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
-			c.takeJob("unheard", id)
+			c.takeJob("mute", id)
 			c.advance(30*time.Second - time.Millisecond)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 			c.advance(time.Millisecond)

@@ -54,7 +54,7 @@ var fill = sync.OnceFunc(func() {
 func add(id string, ops []string, test func(*Check)) {
 	rules = append(rules, Rule{id, ops, func(c *Check) {
 		defer c.cleanUp()
-		defer c.caught() // before what was made is deleted, so that a failure is told with the request that it came of
+		defer c.caught() // before what was made is deleted, so that a failure is reported with the request that it came of
 		c.begin()
 		test(c)
 	}})

@@ -47,7 +47,7 @@ func (c *Check) advance(d time.Duration) {
 	require.Equal(c, 200, a.Status, "%s", a.Body)
 }
 
-// heldNow gives how many requests the target holds; 0 if it has no test controls to tell.
+// heldNow gives how many requests the target holds; 0 if it has no test controls to ask.
 func (c *Check) heldNow() float64 {
 	if c.ControlsKey == "" {
 		return 0

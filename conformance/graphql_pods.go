@@ -111,7 +111,7 @@ var _ = area(func() {
 		require.Equal(c, "/a", *pod.VolumeMountPath)
 		require.InDelta(c, 20, *c.resume(graphclient.PodResumeInput{PodId: id}).VolumeInGb, 0)
 
-		if c.ControlsKey != "" { // the simulated fleet tells what it finds
+		if c.ControlsKey != "" { // the simulated fleet logs what it finds
 			c.becomes(id, "RUNNING")
 			s := c.logs(id, "?source=container", "")
 			defer s.hangUp()

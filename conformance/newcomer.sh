@@ -39,7 +39,7 @@ stop() {
 }
 pasted() { grep -o "$1" "$2" | head -1; }
 
-# A handler that crashes: the wait for its job tells why.
+# A handler that crashes: the wait for its job prints why.
 printf 'import sys\nprint("loading", flush=True)\nimport not_installed\n' >crash.py
 start crash serve --json --data crash.data --endpoint "words=python3 -u $tmp/crash.py"
 has crash.out '"key"'

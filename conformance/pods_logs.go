@@ -129,7 +129,7 @@ func (s *logStream) written(n int) (all []string) {
 	return all
 }
 
-// texts gives the next n lines, without what tells the simulated fleet's from others.
+// texts gives the next n lines, without what marks the simulated fleet's.
 func (s *logStream) texts(n int) (all []string) {
 	for range n {
 		all = append(all, strings.TrimPrefix(s.next().line, "sim: "))

@@ -81,7 +81,7 @@ func limitedAs(path string) string {
 var _ = area(func() {
 	add("queue.rates.preset", []string{"run", "runSync", "status", "statusSync", "stream", "cancel", "purgeQueue"}, func(c *Check) {
 		for range 3 {
-			require.Equal(c, 200, c.Queue("POST", "purge-queue", "").Status, "there is no limit unless told")
+			require.Equal(c, 200, c.Queue("POST", "purge-queue", "").Status, "there is no limit by default")
 		}
 		c.queueRates(func() {
 			_, key := c.newKey(`,"user":"counted"`, "all") // whose endpoint it is not: refused requests count too

@@ -24,7 +24,7 @@ func (c *Check) rates(a Answer) (minute, day int) {
 	return minute, day
 }
 
-// policyOf gives the quotas that the headers of an answer tell, of a minute, an hour and a day; nil if they tell none.
+// policyOf gives the quotas that the headers of an answer name, of a minute, an hour and a day; nil if they name none.
 func policyOf(a Answer) []string {
 	parts := regexp.MustCompile(policy).FindStringSubmatch(a.Header.Get("RateLimit-Policy"))
 	if parts == nil {

@@ -55,7 +55,7 @@ func short(text string) string {
 	return fmt.Sprintf("%s … (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(text))
 }
 
-// expectation gives what an assertion tells, without the lines that say where in the tests it stands: whoever reads it looks at
+// expectation gives what an assertion reports, without the lines that say where in the tests it stands: whoever reads it looks at
 // a server. The library writes labels in columns.
 func expectation(message string) string {
 	var b strings.Builder

@@ -229,7 +229,7 @@ var _ = area(func() {
 		s := c.follow(path, "?tail=5000", "")
 		defer s.hangUp()
 		lines := s.rest()
-		require.Len(c, lines, 503, "the last 500 that it wrote, and what the system said")
+		require.Len(c, lines, 503, "the last 500 that it wrote, and the system's lines")
 		require.Equal(c, "worker is INITIALIZING", lines[0].line)
 
 		last := lines[len(lines)-1]

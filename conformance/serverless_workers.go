@@ -65,8 +65,8 @@ func (c *Check) resting(at string) {
 	}, "the workers end")
 }
 
-// heard has a worker ask for a job and get none, so that it is heard of.
-func (c *Check) heard(at string, worker map[string]any) {
+// polls has a worker ask for a job and get none: a sign of life.
+func (c *Check) polls(at string, worker map[string]any) {
 	c.frozen(func() {
 		held := c.hold(func() Answer { return c.on(at).Queue("GET", "job-take/"+worker["id"].(string)+"?x=1", "") })
 		c.advance(25 * time.Second)
@@ -429,7 +429,7 @@ var _ = area(func() {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1,"idleTimeout":60}`)
 		old := c.awaitCrew(at, "INITIALIZING")[0]
-		c.heard(at, old)
+		c.polls(at, old)
 		c.changed(at, `{"image":"j"}`)
 		require.Equal(c, old["id"], c.awaitCrew(at, "IDLE")[0]["id"])
 

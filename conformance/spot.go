@@ -230,7 +230,7 @@ var _ = area(func() {
 		}
 
 		q.takeJob("w", id)
-		c.advance(time.Minute) // and is not heard of: that is the first attempt that counts
+		c.advance(time.Minute) // and it does not ping: that is the first attempt that counts
 		require.Equal(c, "IN_QUEUE", q.status(id)["status"])
 		q.takeJob("other", id)
 		q.done("other", id, `{"output":"right"}`)

@@ -9,7 +9,7 @@ import (
 // The state in which the storage takes writes.
 const writable = `{"state":"writable"}`
 
-// unwritable runs f while the storage takes no writes, once for each reason, with the title that tells of it.
+// unwritable runs f while the storage takes no writes, once for each reason, with the title that names it.
 func (c *Check) unwritable(f func(title string)) {
 	for state, title := range map[string]string{"full": "Storage Full", "failing": "Storage Failing", "locked": "Storage Locked"} {
 		func() {

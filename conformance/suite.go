@@ -18,7 +18,7 @@ type Suite struct {
 	Target
 	Documents *Documents
 	Patience  time.Duration       // how long is waited for what happens unasked; 0: a minute
-	Waits     func(time.Duration) // is told that the target takes no request for so long; may be nil
+	Waits     func(time.Duration) // is called with how long the target takes no requests; may be nil
 
 	noEndpoint string // why the target has no endpoint for the rules
 
@@ -96,7 +96,7 @@ func ask(ctx context.Context, method, address, key, body string) (Answer, error)
 	a, err := do(req)
 	if err != nil {
 		var cause *url.Error
-		if errors.As(err, &cause) { // the method and the address are told anyway
+		if errors.As(err, &cause) { // the method and the address are named anyway
 			err = cause.Err
 		}
 		return Answer{}, fmt.Errorf("%w: %s: %w", ErrUnreached, req.URL.Host, err)
@@ -250,7 +250,7 @@ func (s *Suite) unlimited(ctx context.Context) (leave func(), err error) {
 	}
 	quotas := policyOf(a)
 	if quotas == nil {
-		return func() {}, nil // an exempt key: nothing tells
+		return func() {}, nil // an exempt key: no header shows them
 	}
 	return func() {
 		body := fmt.Sprintf(`{"minute":%s,"hour":%s,"day":%s}`, quotas[0], quotas[1], quotas[2])

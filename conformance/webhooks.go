@@ -47,7 +47,7 @@ func newReceiver(statuses ...int) *receiver {
 const webhookTime = 5 * time.Second
 
 // webhooksArrive reports whether webhooks of the target come to this machine, which is tried out once: servers that others can
-// reach do not post to loopback addresses, and no interface tells.
+// reach do not post to loopback addresses, and no interface says so.
 func (c *Check) webhooksArrive() bool {
 	c.suite.mu.Lock()
 	known := c.suite.webhooks

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs what compose-replicas.yaml runs, without containers: PostgreSQL, two replicas, and Caddy with balancer/Caddyfile before them. Real
-# clients and workers go through the balancer, while the replica that owns the database is told to end, is killed, and the database is
+# clients and workers go through the balancer, while the replica that owns the database is asked to end, is killed, and the database is
 # away. Needs bin/berth, curl, Python, PostgreSQL and Caddy, and says SKIPPED where one of them is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -131,11 +131,11 @@ under_load() {
 
 ends() { kill "-$1" "${pids[$2]}" && { wait "${pids[$2]}" 2>/dev/null || true; }; }
 was=$(owner)
-under_load "the owner was told to end" ends TERM "$was"
-[ ! -s "$tmp/refused" ] || fail "the owner was told to end, and requests were refused: $(head -n 3 "$tmp/refused")"
+under_load "the owner was asked to end" ends TERM "$was"
+[ ! -s "$tmp/refused" ] || fail "the owner was asked to end, and requests were refused: $(head -n 3 "$tmp/refused")"
 [ "$(owner)" = $((1 - was)) ] || fail "the other replica does not own the database"
 replica "$was"
-echo "ok: no request failed while the owner was told to end, and all $(grep -c . "$tmp/jobs") jobs were completed"
+echo "ok: no request failed while the owner was asked to end, and all $(grep -c . "$tmp/jobs") jobs were completed"
 
 was=$(owner)
 under_load "the owner was killed" ends KILL "$was"

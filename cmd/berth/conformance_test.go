@@ -20,7 +20,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-// judged is how rules fared, as the JUnit file tells.
+// judged is how rules fared, as the JUnit file says.
 type judged struct {
 	Tests    int `xml:"tests,attr"`
 	Failures int `xml:"failures,attr"`
@@ -180,7 +180,7 @@ func TestConformance_FailureShowsRequestAnswerAndExpectation(t *testing.T) {
 	}
 }
 
-func TestConformance_InterruptedRunTellsWhatItSkipped(t *testing.T) {
+func TestConformance_InterruptedRunReportsWhatItSkipped(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -66,7 +66,7 @@ func TestDev_FindsThePythonOfTheVirtualEnvironment(t *testing.T) {
 	require.Contains(t, why, "VIRTUAL_ENV")
 }
 
-func TestWatch_TellsOfEachChangeOnce(t *testing.T) {
+func TestWatch_ReportsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	handler := place(t, "1", dir, "handler.py")

@@ -28,7 +28,7 @@ type stamp struct {
 type watch struct {
 	files  []string
 	data   string
-	seen   map[string]stamp // at the last change that was told, or at the beginning
+	seen   map[string]stamp // at the last change that was reported, or at the beginning
 	before map[string]stamp // at the look before
 	took   time.Duration    // by the last look
 }
@@ -43,8 +43,8 @@ func newWatch(files []string, data string) *watch {
 // pause is how long nobody looks after the last look.
 func (w *watch) pause() time.Duration { return max(watchEvery, watchShare*w.took) }
 
-// changed looks, and reports whether anything changed since it last told so. A change is told once it is complete: when two looks see
-// the same, and the files named are there.
+// changed looks, and reports whether anything changed since the last change that it reported. It reports one once it is complete: when two
+// looks see the same, and the files named are there.
 func (w *watch) changed() bool {
 	now := w.look()
 	same := maps.Equal(now, w.before)

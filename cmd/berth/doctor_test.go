@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-func TestDoctor_TellsWhyThereIsNoEngine(t *testing.T) {
+func TestDoctor_SaysWhyThereIsNoEngine(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "unix:///no/such/docker.sock")
 	t.Setenv("PATH", "/no/such/path")
 	t.Setenv("KUBECONFIG", "/no/such/config")

@@ -158,7 +158,7 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 	return job, document, err
 }
 
-// listen has what becomes of the workers told while a job is waited for.
+// listen has what becomes of the workers printed while a job is waited for.
 func (j *jobs) listen(w *waiting, follow bool) {
 	if w.wait || follow {
 		w.news = newsOf(j.cmd.Context(), j.connection, j.endpoint, j.named)

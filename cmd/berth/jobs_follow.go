@@ -25,7 +25,7 @@ func (j *jobs) follow(w *waiting, job queue.Job, document []byte) (queue.Job, []
 			return now, read, nil
 		case err == nil:
 			job, document = now, read
-			if answered = time.Now(); !ended(now.Status) { // else chunks are left, and the end is told after them
+			if answered = time.Now(); !ended(now.Status) { // else chunks are left, and the end is printed after them
 				f.show(now, read)
 				w.news.print(ctx, f.cmd.ErrOrStderr(), false)
 			}
@@ -43,7 +43,7 @@ type following struct {
 	*jobs
 	id     string
 	status queue.JobStatus
-	output string // the progress told last
+	output string // the progress printed last
 }
 
 // show prints what is new: of the status, and of the progress that a job reports as its output.

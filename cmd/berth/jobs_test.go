@@ -103,7 +103,7 @@ func TestJobs_FollowShowsEveryChunkAndTheEnd(t *testing.T) {
 	require.Contains(t, last, "executionTime")
 }
 
-func TestJobs_ExitCodeTellsCancelledFromLate(t *testing.T) {
+func TestJobs_ExitCodeDistinguishesCancelledFromLate(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{Endpoints: []app.Endpoint{{Name: "nobody"}}})
 	id := s.document("jobs", "run", "nobody", "--input", "{}")["id"].(string)

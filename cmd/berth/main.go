@@ -56,7 +56,7 @@ func finished(root *cobra.Command) *cobra.Command {
 }
 
 // newCommandFor makes berth for a call with these arguments: with the one command that the first of them names, which needs none
-// of the others, else with every one, since help, completion and hints tell of them all.
+// of the others, else with every one, since help, completion and hints name them all.
 func newCommandFor(args []string) *cobra.Command {
 	if len(args) > 0 {
 		named := func(e entry) bool { return e.name == args[0] }

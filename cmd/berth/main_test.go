@@ -71,7 +71,7 @@ func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 	}
 }
 
-func TestConnection_TellsWhyAServerDoesNotServe(t *testing.T) {
+func TestConnection_SaysWhyAServerDoesNotServe(t *testing.T) {
 	t.Parallel()
 	r := call(t.Context(), "", "pods", "list", "--server", "http://127.0.0.1:1")
 	require.Equal(t, exitUnreached, r.code)

@@ -14,14 +14,14 @@ import (
 // /run takes 0.8 of the processor time. A factor (GOGC) would grow with a million waiting jobs; this does not.
 const heapFloor = 64 << 20
 
-// settleTime is how long the collector is held back at the start. A start is over by then, unless the database is large.
-const settleTime = 100 * time.Millisecond
+// holdTime is how long the collector is held back at the start. A start is over by then, unless the database is large.
+const holdTime = 100 * time.Millisecond
 
 // holdCollector has nothing collected while the process starts and its first request waits. What starting took is given back
 // after that.
 var holdCollector = sync.OnceFunc(func() {
 	percent := debug.SetGCPercent(-1)
-	time.AfterFunc(settleTime, func() {
+	time.AfterFunc(holdTime, func() {
 		debug.SetGCPercent(percent)
 		debug.FreeOSMemory()
 	})

@@ -200,8 +200,8 @@ func TestMigrate_RefusesALocationThatMakesNoSense(t *testing.T) {
 	refusesToMigrate(t, filepath.Join(t.TempDir(), "nothing"), filepath.Join(t.TempDir(), "x.db"), "no such file")
 }
 
-// stalling stands before the socket of a PostgreSQL and lets so many bytes through, up or down. It gives the URL, and is told when they have
-// passed. Nothing follows until it is cut.
+// stalling stands before the socket of a PostgreSQL and lets so many bytes through, up or down. It gives the URL, and a channel that gets a
+// value when they have passed. Nothing follows until it is cut.
 func stalling(t *testing.T, c *pgtest.Cluster, direct string, up, down int64) (through string, reached <-chan struct{}, cut func()) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "berth-") // a short path: it is that of a socket
@@ -308,7 +308,7 @@ func TestMigrate_PasswordIsNeverOnTheCommandLine(t *testing.T) {
 		cmd.Env = append(append(os.Environ(), asProgram+"=1"), environment...)
 		var out, errs strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &errs
-		_ = cmd.Run() // the code tells
+		_ = cmd.Run() // the exit code says how it ended
 		return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 	}
 

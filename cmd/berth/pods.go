@@ -229,7 +229,7 @@ func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short str
 			as.wait = func(cmd *cobra.Command, w *waiting, c *connection, id string) error {
 				return awaitPod(cmd, w, c, id, status)
 			}
-			return as.settled(cmd, &w, c, args[0], document)
+			return as.awaitAndPrint(cmd, &w, c, args[0], document)
 		},
 	}
 
@@ -239,7 +239,7 @@ func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short str
 
 // awaitPod waits for a status. A pod that ended meanwhile is a failure, unless that was waited for.
 func awaitPod(cmd *cobra.Command, w *waiting, c *connection, id string, status rest.PodStatus) error {
-	hint := "its log may tell: berth pods logs " + id
+	hint := "its log may say why: berth pods logs " + id
 	return w.await(cmd, fmt.Sprintf("pod %s is not %s", id, status), hint, func(ctx context.Context) (string, bool, error) {
 		pod, _, err := fetch[rest.Pod](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.GetPod(ctx, id) })
 		if isStatus(err, http.StatusNotFound) {

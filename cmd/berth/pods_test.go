@@ -128,7 +128,7 @@ func TestPods_WaitEndsWithThePod(t *testing.T) {
 	r := s.run("pods", "create", "--name", "a", "--image", "false", "--cpu", "cpu3g", "--vcpus", "2", "--wait")
 	require.Equal(t, exitEnded, r.code)
 	require.Contains(t, r.out, "status        ERROR\n")
-	require.Regexp(t, `^berth: pod [a-z0-9]{14} is ERROR\nhint: its log may tell: berth pods logs [a-z0-9]{14}\n$`, r.err)
+	require.Regexp(t, `^berth: pod [a-z0-9]{14} is ERROR\nhint: its log may say why: berth pods logs [a-z0-9]{14}\n$`, r.err)
 }
 
 func TestPods_WaitEndsWithItsTime(t *testing.T) {

@@ -124,7 +124,7 @@ func (r *resource[T]) show(cmd *cobra.Command, c *connection, id string) error {
 	return r.print(cmd, c, document)
 }
 
-// hint adds to a refusal what to do about it where the kind of thing tells.
+// hint adds to a refusal what to do about it where the kind of thing has a list.
 func (r *resource[T]) hint(err error) error {
 	if isStatus(err, http.StatusNotFound) && r.listing != nil {
 		return hinted(err, fmt.Sprintf("berth %s list shows those that there are", r.nouns))
@@ -132,8 +132,8 @@ func (r *resource[T]) hint(err error) error {
 	return err
 }
 
-// settled waits, if that is asked for, and prints; where the wait came to nothing, too.
-func (r *resource[T]) settled(cmd *cobra.Command, w *waiting, c *connection, id string, document []byte) error {
+// awaitAndPrint waits, if that is asked for, and prints; where the wait came to nothing, too.
+func (r *resource[T]) awaitAndPrint(cmd *cobra.Command, w *waiting, c *connection, id string, document []byte) error {
 	if !w.wait {
 		return r.print(cmd, c, document)
 	}
@@ -171,7 +171,7 @@ server, which names every violation.`, r.article, r.noun),
 				return err
 			}
 
-			return r.settled(cmd, &w, c, r.id(made), document)
+			return r.awaitAndPrint(cmd, &w, c, r.id(made), document)
 		},
 	}
 
@@ -264,7 +264,7 @@ empty value empties them.`, r.article, r.noun),
 				return r.hint(err)
 			}
 
-			return r.settled(cmd, &w, c, id, document)
+			return r.awaitAndPrint(cmd, &w, c, id, document)
 		},
 	}
 

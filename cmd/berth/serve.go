@@ -52,7 +52,7 @@ func newServeCommand() *cobra.Command {
 Without flags it keeps its database in ./berth-data and listens on 127.0.0.1:8765. The first start of a data directory
 makes a key and prints it, once. The workers of an endpoint that --endpoint declares are processes of this machine.
 
-What pods, and the workers of endpoints that are created over an API, run on is said by --runtime:
+What pods, and the workers of endpoints that are created over an API, run on is set by --runtime:
 ` + runtimesHelp() + `
 
 Every setting may stand in the environment or in a configuration file, too; see berth config --help.`,

@@ -235,7 +235,7 @@ func TestSettings_DefaultsOfServeAndDev(t *testing.T) {
 	require.Equal(t, serve, dev)
 }
 
-func TestSettings_TellWhereAWrongValueIsFrom(t *testing.T) {
+func TestSettings_NameWhereAWrongValueIsFrom(t *testing.T) {
 	path := configured(t, "pull: often")
 	r := call(t.Context(), "", "serve", "--config", path)
 	require.Equal(t, exitUsage, r.code)

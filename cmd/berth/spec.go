@@ -57,11 +57,11 @@ func newSpecDiffCommand() *cobra.Command {
 		Use:   "diff [A] B",
 		Short: "Show what two OpenAPI documents describe differently",
 		Long: `Show what two OpenAPI documents, files of YAML or JSON, describe differently: operations, parameters, bodies, statuses,
-headers and schemas, and security if both tell of it. A line has the place, what A has there and what B has. Prose, tags,
-examples, links and how the documents are cut into components make no difference. What only one of them has is told as a whole.
+headers and schemas, and security if both describe it. A line has the place, what A has there and what B has. Prose, tags,
+examples, links and how the documents are cut into components make no difference. What only one of them has is reported as a whole.
 
-The name of an edition of the contract stands for its document of REST. Beside an edition it is told to which edition the other document
-is nearest; without A it is compared with that one.
+The name of an edition of the contract stands for its document of REST. Beside an edition the output names the edition that the other
+document is nearest to; without A it is compared with that one.
 
 It fails when there is a difference; with --expected, when there is one that the file does not list, or when the file lists
 one that there is not. The file is a YAML list of {at, a, b, reason}, where at is a place or a list of places; with editions, an entry is of

@@ -20,7 +20,7 @@ type waiting struct {
 	wait    bool
 	timeout time.Duration // 0: for ever
 	held    bool          // the server holds every look, so that none needs a pause before it
-	news    *news         // told meanwhile; nil: there are none
+	news    *news         // printed meanwhile; nil: there are none
 }
 
 // add adds --wait and --timeout.

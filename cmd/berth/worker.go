@@ -38,7 +38,7 @@ const (
 	exitCrash = 3 // the crash handler
 )
 
-// workerSettings are what a worker is told by its environment and its flags.
+// workerSettings are what a worker is given by its environment and its flags.
 type workerSettings struct {
 	worker.Settings
 	id        string

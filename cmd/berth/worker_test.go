@@ -404,7 +404,7 @@ func TestWorker_FinishesItsJobsBeforeItEnds(t *testing.T) {
 		<-s.pings
 	}
 	receiveUntil(t, s.pings, func(u *url.URL) bool { return u.Query().Get("job_id") == "j1,j2" }) // it still pings
-	s.stops <- `{"jobsToStop":["j2"]}`                                                            // and hears
+	s.stops <- `{"jobsToStop":["j2"]}`                                                            // and asks what to stop
 	receiveUntil(t, s.pings, func(u *url.URL) bool { return u.Query().Get("job_id") == "j1" })
 	close(release)
 	receiveUntil(t, s.posts, func(p workerPost) bool { return p.path == "/v2/ep/job-done/w1/j1" })

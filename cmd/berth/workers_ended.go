@@ -43,7 +43,7 @@ func newsOf(ctx context.Context, c *connection, endpoint, named string) *news {
 	return n
 }
 
-// print prints what is new, at most every newsEvery unless it is the last time. Each reason is told once.
+// print prints what is new, at most every newsEvery unless it is the last time. Each reason is printed once.
 func (n *news) print(ctx context.Context, to io.Writer, last bool) {
 	if n == nil || !last && time.Since(n.looked) < newsEvery {
 		return
@@ -69,7 +69,7 @@ func (n *news) print(ctx context.Context, to io.Writer, last bool) {
 		if err != nil || w.Status != rest.WorkerStatusUNHEALTHY && w.Status != rest.WorkerStatusTHROTTLED {
 			continue
 		}
-		earlier := reason // of another worker, and told already?
+		earlier := reason // of another worker, and printed already?
 		if _, after, ok := strings.Cut(reason, ": "); ok && strings.HasPrefix(reason, "worker ") {
 			earlier = after
 		}

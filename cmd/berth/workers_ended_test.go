@@ -24,7 +24,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-func TestJobs_WaitTellsWhyWorkersCrash(t *testing.T) {
+func TestJobs_WaitSaysWhyWorkersCrash(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
 	crash := `echo starting; printf 'Traceback\n  File "handler.py"\nModuleNotFoundError: torch, token=hunter2\033[31m\n' >&2; exit 7`

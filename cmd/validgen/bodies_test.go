@@ -66,7 +66,7 @@ func (m *maker) collect(node any) {
 	}
 }
 
-// around gives a number and its neighbours: next to it for integers, and closer than a float64 can tell.
+// around gives a number and its neighbours: next to it for integers, and closer than a float64 can distinguish.
 func around(number string) []string {
 	r, ok := new(big.Rat).SetString(number)
 	if !ok {
@@ -103,7 +103,7 @@ func (m *maker) oddOne() any {
 // pick gives one of several values.
 func pick[T any](m *maker, values []T) T { return values[m.random.IntN(len(values))] }
 
-// slip tells, now and then, to make a value that only just misses what the schema asks for: mutations hit such values rarely.
+// slip is true now and then: for a value that only just misses what the schema asks for, which mutations rarely hit.
 func (m *maker) slip() bool { return m.random.IntN(40) == 0 }
 
 // valid makes a value that the schema accepts, but for slips.

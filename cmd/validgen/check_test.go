@@ -86,7 +86,7 @@ func checkEdited(t *testing.T, file, old, changed string) error {
 	return checkFiles(paths, "")
 }
 
-func TestCheckFiles_TellsFaultsWithFileAndLine(t *testing.T) {
+func TestCheckFiles_ReportsFaultsWithFileAndLine(t *testing.T) {
 	require.NoError(t, checkEdited(t, "", "", ""))
 	for _, edit := range []struct{ file, old, changed, want string }{
 		// What oapi-codegen would trip over, or pass over.

@@ -106,7 +106,7 @@ func allowsNull(schema *yaml.Node) bool {
 	return slices.ContainsFunc(enum.Content, func(n *yaml.Node) bool { return deref(n).Tag == "!!null" })
 }
 
-// isDecimal tells numbers in JSON's notation: YAML knows others, such as 0x10 and .5.
+// isDecimal reports whether a number is in JSON's notation: YAML knows others, such as 0x10 and .5.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`).MatchString
 
 func isNumber(n *yaml.Node) bool {

@@ -146,7 +146,7 @@ func goName(name string) string {
 	return b.String()
 }
 
-// classes tell in which editions a schema, a parameter or an operation is the same, with all that it refers to: what is the same is
+// classes records in which editions a schema, a parameter or an operation is the same, with all that it refers to: what is the same is
 // generated once.
 type classes struct {
 	editions []edition

@@ -295,7 +295,7 @@ func (g *generator) carried(schema *yaml.Node, method string, to target) error {
 	return nil
 }
 
-// ownFunction tells the schemas that a function of their own reads.
+// ownFunction reports whether a function of its own reads the schema.
 func ownFunction(schema *yaml.Node) bool {
 	return get(schema, "properties") != nil || text(get(schema, "additionalProperties")) == "false" || get(schema, "oneOf") != nil
 }

@@ -163,7 +163,7 @@ func (s *server) suffer(a abuse) error {
 // dial opens a connection.
 func (s *server) dial() (net.Conn, error) { return net.DialTimeout("tcp", s.address, time.Minute) }
 
-// head gives the head of a request whose body has the length; -1: none is told, and it comes in chunks.
+// head gives the head of a request whose body has the length; -1: none is given, and it comes in chunks.
 func (s *server) head(method, path, key string, length int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, s.address)

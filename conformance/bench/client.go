@@ -181,17 +181,17 @@ func (s *server) reading(work func() (int64, error)) (reading, error) {
 	return reading{float64(n) / took, n, float64((s.cpu() - cpu).Microseconds()) / float64(n)}, err
 }
 
-// settled measures, and then waits until the server settles: what a measurement leaves to its loops shall not slow the next one.
-func (s *server) settled(measure func() (reading, error)) func() (reading, error) {
+// thenIdle measures, and then waits until the server is idle: what a measurement leaves to its loops shall not slow the next one.
+func (s *server) thenIdle(measure func() (reading, error)) func() (reading, error) {
 	return func() (reading, error) {
 		r, err := measure()
-		s.settle()
+		s.awaitIdle()
 		return r, err
 	}
 }
 
-// settle waits until the server uses little processor time, for 20 s at most.
-func (s *server) settle() {
+// awaitIdle waits until the server uses little processor time, for 20 s at most.
+func (s *server) awaitIdle() {
 	before := s.cpu()
 	for start := time.Now(); time.Since(start) < 20*time.Second; {
 		time.Sleep(100 * time.Millisecond)

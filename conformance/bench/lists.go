@@ -34,7 +34,7 @@ func (b *bench) lists() error {
 		return err
 	}
 
-	berth.settle()
+	berth.awaitIdle()
 	document, err := json.Marshal(map[string]string{"query": podList})
 	if err != nil {
 		return err

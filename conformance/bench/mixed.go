@@ -190,7 +190,7 @@ func (b *bench) saturation(berth *server) (float64, error) {
 		return 0, err
 	}
 	err = berth.purge()
-	berth.settle()
+	berth.awaitIdle()
 
 	return r.value, err
 }

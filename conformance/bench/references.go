@@ -81,7 +81,7 @@ func (b *bench) installed(name string, command ...string) (string, error) {
 	return dir, os.Rename(unfinished, dir)
 }
 
-// digest tells the contents of a directory without directories apart.
+// digest is a hash of the contents of a directory without directories.
 func digest(dir string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -37,7 +37,7 @@ func (b *bench) constant(s *server, want int, req []byte) func() (reading, error
 
 // submissions measures the rate of /run on 64 connections, and empties the queue afterwards.
 func (b *bench) submissions(s *server) func() (reading, error) {
-	return s.settled(func() (reading, error) {
+	return s.thenIdle(func() (reading, error) {
 		r, err := b.constant(s, http.StatusOK, s.post("run", kilobyte))()
 		return r, errors.Join(err, s.purge())
 	})
@@ -45,7 +45,7 @@ func (b *bench) submissions(s *server) func() (reading, error) {
 
 // pods measures the rate of createPod on 64 connections.
 func (b *bench) pods(s *server, want int, body []byte) func() (reading, error) {
-	return s.settled(b.constant(s, want, s.createPod(body)))
+	return s.thenIdle(b.constant(s, want, s.createPod(body)))
 }
 
 // roundTrips measures /runsync on one connection, with one worker that answers at once.
@@ -187,7 +187,7 @@ func idOf(body []byte) (string, error) {
 
 // drain submits jobs and then has workers take and finish them: jobs a second of the latter alone.
 func (b *bench) drain(s *server, batch int) func() (reading, error) {
-	return s.settled(func() (reading, error) {
+	return s.thenIdle(func() (reading, error) {
 		jobs := int(8000 * b.length.Seconds())
 		if _, err := s.fill(jobs); err != nil {
 			return reading{}, err

@@ -140,7 +140,7 @@ func (b *bench) number(name, unit string, asked bound, values ...float64) {
 	fmt.Fprintf(b.out, "| %s | %.4g %s | %s | %s | %s | | | | | %s |\n", name, value, unit, spread, asked, asked.holds(value), b.repeat(name))
 }
 
-// result prints a row whose result is told in words.
+// result prints a row whose result is given in words.
 func (b *bench) result(name, format string, values ...any) {
 	fmt.Fprintf(b.out, "| %s | %s | | | | | | | | %s |\n", name, fmt.Sprintf(format, values...), b.repeat(name))
 }

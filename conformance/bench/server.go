@@ -108,7 +108,7 @@ func (s *server) cpu() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// external starts a program that does not tell when it listens, and waits until it does.
+// external starts a program that does not report when it listens, and waits until it does.
 func external(cmd *exec.Cmd, address string) (*server, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

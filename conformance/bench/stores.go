@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// redis starts a Redis server that keeps what it is told.
+// redis starts a Redis server that keeps what it is given.
 func (b *bench) redis(appendfsync string) (address string, stop func(), err error) {
 	path, err := exec.LookPath("redis-server")
 	if err != nil {

@@ -52,7 +52,7 @@ func (s *keys) clients(ctx context.Context, seed uint64) {
 	both.Wait()
 }
 
-// command runs berth keys. An error tells nothing of what was done.
+// command runs berth keys. An error leaves open what was done.
 func (s *keys) command(args ...string) ([]byte, error) {
 	return exec.Command(s.berth, append([]string{"keys", "--data", s.data, "--store", s.store, "--json"}, args...)...).Output()
 }
@@ -116,8 +116,8 @@ func (s *keys) try(ctx context.Context, k *key) {
 	}
 }
 
-// settle tries every key.
-func (s *keys) settle(ctx context.Context) error {
+// verify tries every key.
+func (s *keys) verify(ctx context.Context) error {
 	pause(ctx, forgotten)
 	for _, k := range s.made {
 		s.try(ctx, k)

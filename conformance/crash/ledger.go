@@ -119,7 +119,7 @@ func (l *ledger) chunk(text string) {
 	}
 }
 
-// judge holds an answer about a job against what is known. No answer tells nothing. The caller has the job's lock.
+// judge holds an answer about a job against what is known. No answer proves nothing. The caller has the job's lock.
 func (l *ledger) judge(j *job, what string, status int, answer []byte) (d document, ok bool) {
 	switch status {
 	case 0:

@@ -142,7 +142,7 @@ func (l *load) poll(ctx context.Context, r *rand.Rand) {
 	}
 }
 
-// cancel ends a job, or is told how it ended.
+// cancel ends a job, or learns how it ended.
 func (l *load) cancel(ctx context.Context, r *rand.Rand) {
 	j := l.pick(r)
 	if j == nil {

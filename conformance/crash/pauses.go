@@ -147,7 +147,7 @@ func pauseServer(c settings, pauses int, lease time.Duration, seed uint64) error
 
 	stop()
 	clients.Wait()
-	if err := l.settle(working); err != nil {
+	if err := l.verify(working); err != nil {
 		return err
 	}
 

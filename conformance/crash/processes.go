@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The variables that tell whose process one is, see impl/runtime/process.
+// The variables that say whose process one is, see impl/runtime/process.
 const (
 	envOwner      = "BERTH_OWNER="
 	envAllocation = "BERTH_ALLOCATION="
@@ -73,7 +73,7 @@ func processesOf(data string) (all []process) {
 	return all
 }
 
-// awaitProcesses waits until no process is there of which wrong tells what is wrong with it.
+// awaitProcesses waits until no process is there for which wrong names a fault.
 func awaitProcesses(data string, wrong func(process) string) error {
 	return awaitProcessesFor(gone, data, wrong)
 }

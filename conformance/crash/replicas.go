@@ -186,7 +186,7 @@ func (g *group) run(name string, times int, disturb func(*group) error, seed uin
 
 	stop()
 	clients.Wait()
-	return g.settle(working, name, times)
+	return g.finish(working, name, times)
 }
 
 // refill has clients submit all the time, at about the pace of the workers: when an owner has gone there is something to take.
@@ -198,11 +198,11 @@ func (l *load) refill(ctx context.Context) {
 	}
 }
 
-// settle waits until all has come to what was promised, ends the replicas and sees that no process is left.
-func (g *group) settle(working context.Context, name string, times int) error {
+// finish waits until all has come to what was promised, ends the replicas and sees that no process is left.
+func (g *group) finish(working context.Context, name string, times int) error {
 	summary := g.things.summary()
-	for _, settle := range []func(context.Context) error{g.things.settle, g.keys.settle, g.load.settle, g.things.removeAll} {
-		if err := settle(working); err != nil {
+	for _, step := range []func(context.Context) error{g.things.verify, g.keys.verify, g.load.verify, g.things.removeAll} {
+		if err := step(working); err != nil {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func (g *group) settle(working context.Context, name string, times int) error {
 		fmt.Printf("%s: the first take after %s in the median, %s at most\n", name, g.first[len(g.first)/2].Round(10*time.Millisecond), g.first[len(g.first)-1].Round(10*time.Millisecond))
 	}
 	if g.polite {
-		fmt.Printf("%s: %d requests were told to ask again, %d times nobody was ready; the longest took %s\n", name, g.again.Load(), g.none.Load(), time.Duration(g.most.Load()).Round(10*time.Millisecond))
+		fmt.Printf("%s: %d requests were asked to try again, %d times nobody was ready; the longest took %s\n", name, g.again.Load(), g.none.Load(), time.Duration(g.most.Load()).Round(10*time.Millisecond))
 	}
 
 	return nil
@@ -331,10 +331,10 @@ func (g *group) stop(long time.Duration) error {
 	if err := g.awaitReady(owner); err != nil {
 		return err
 	}
-	return awaitProcessesFor(settle, owner.data, func(process) string { return "its server does not own the database any more" })
+	return awaitProcessesFor(ending, owner.data, func(process) string { return "its server does not own the database any more" })
 }
 
-// roll tells one replica after the other to end, and starts each again.
+// roll asks one replica after the other to end, and starts each again.
 func (g *group) roll(berth, other string) error {
 	for _, r := range g.each {
 		if err := g.awaitReady(g.each...); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	settle = 3 * time.Minute  // for all jobs to end after the last kill
+	ending = 3 * time.Minute  // for all jobs to end after the last kill
 	arrive = 30 * time.Second // for the last webhooks after that
 )
 
@@ -111,7 +111,7 @@ func (t *trial) rounds(ctx context.Context, rounds int, ledger *ledger) error {
 	return nil
 }
 
-// round kills the server, now and then once more before it is ready, or tells the next one to end, and looks for what each left.
+// round kills the server, now and then once more before it is ready, or asks the next one to end, and looks for what each left.
 func (t *trial) round(random *rand.Rand) (err error) {
 	t.server.kill()
 	if random.IntN(5) == 0 {
@@ -147,19 +147,19 @@ func (t *trial) round(random *rand.Rand) (err error) {
 
 // end waits until all has come to what was promised, removes everything, and sees that nothing is left.
 func (t *trial) end(working context.Context, rounds int) error {
-	if err := t.things.settle(working); err != nil {
+	if err := t.things.verify(working); err != nil {
 		return err
 	}
 	if err := t.things.asAsked(working, t.data, t.runtime); err != nil {
 		return err
 	}
-	if err := t.keys.settle(working); err != nil {
+	if err := t.keys.verify(working); err != nil {
 		return err
 	}
 
 	summary := t.things.summary()
 	if t.load != nil {
-		if err := t.load.settle(working); err != nil {
+		if err := t.load.verify(working); err != nil {
 			return err
 		}
 		fmt.Printf("%s: %s\n", t.runtime, t.load.summary())
@@ -235,9 +235,9 @@ func (l *load) lookAt(ctx context.Context, condition func(*job) bool) (left int)
 	return left
 }
 
-// settle waits until every job has ended and every webhook has come, and looks at every job once more.
-func (l *load) settle(ctx context.Context) error {
-	for deadline := time.Now().Add(settle); ; pause(ctx, 500*time.Millisecond) {
+// verify waits until every job has ended and every webhook has come, and looks at every job once more.
+func (l *load) verify(ctx context.Context) error {
+	for deadline := time.Now().Add(ending); ; pause(ctx, 500*time.Millisecond) {
 		left := l.count(ctx)
 		if err := l.err(); err != nil {
 			return err

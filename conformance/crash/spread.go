@@ -20,7 +20,7 @@ type replica struct {
 	settings
 	server *server // the last one that was started
 	http   *http.Client
-	ready  atomic.Bool // it said so when it was last asked
+	ready  atomic.Bool // as it answered when it was last asked
 }
 
 func newReplica(c settings) *replica {
@@ -34,7 +34,7 @@ type spread struct {
 	*ledger
 	each     []*replica
 	patience time.Duration // of a client
-	// polite: the replicas end in order, one after the other. Then a client is not told anything but an answer, or when to ask again, by
+	// polite: the replicas end in order, one after the other. Then a client gets nothing but an answer, or when to ask again, from
 	// what has done nothing; and who spreads the requests knows from /readyz whom to send none.
 	polite bool
 
@@ -59,7 +59,7 @@ func (s *spread) rest(ctx context.Context, key, method, path, body string) (stat
 			s.again.Add(1)
 		}
 		if time.Since(begun) > longest {
-			s.violated("%s %s is told to ask again for %s: %d %s", method, path, longest, status, answer)
+			s.violated("%s %s is asked to try again for %s: %d %s", method, path, longest, status, answer)
 			return 0, nil
 		}
 		if pause(ctx, after); ctx.Err() != nil {

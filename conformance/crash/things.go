@@ -256,10 +256,10 @@ func (s *things) delete(ctx context.Context, t *thing) {
 	}
 }
 
-// settle reads every thing, waits until the pods are what was asked for, and compares the lists.
-func (s *things) settle(ctx context.Context) error {
+// verify reads every thing, waits until the pods are what was asked for, and compares the lists.
+func (s *things) verify(ctx context.Context) error {
 	var late []string
-	for deadline := time.Now().Add(settle); ; pause(ctx, 200*time.Millisecond) {
+	for deadline := time.Now().Add(ending); ; pause(ctx, 200*time.Millisecond) {
 		late = nil
 		for _, t := range s.some(func(*thing) bool { return true }) {
 			status := s.read(ctx, t)
@@ -312,7 +312,7 @@ func (s *things) declared(id string) bool {
 	return slices.Contains(slices.Collect(maps.Values(s.endpoints)), id)
 }
 
-// removeAll removes all that is there, those too of which nobody was told.
+// removeAll removes all that is there, those too whose creation was never answered.
 func (s *things) removeAll(ctx context.Context) error {
 	for _, t := range s.some(func(t *thing) bool { return !t.removed }) {
 		s.delete(ctx, t)
@@ -332,7 +332,7 @@ func (s *things) removeAll(ctx context.Context) error {
 	return s.err()
 }
 
-// listed is what a list tells of one.
+// listed is what a list shows of one.
 type listed struct{ ID, Name, Status string }
 
 // list gives all things of a kind that the server lists.

@@ -16,7 +16,7 @@ import (
 // players is how many workers this program plays.
 const players = 10
 
-// takes numbers what is taken, so that each chunk and each failure can be told from all others.
+// takes numbers what is taken, so that each chunk and each failure can be distinguished from all others.
 var takes atomic.Int64
 
 // player is a worker of the endpoint named own. It outlives the server, reports what it holds to the next one, and is at
@@ -127,11 +127,11 @@ func (p *player) handle(ctx context.Context, id, input string) {
 
 	p.report(ctx, "job-done", id, body, true)
 	if p.random.IntN(10) == 0 {
-		p.report(ctx, "job-done", id, `{"error":"said twice"}`, true) // of no effect after the first
+		p.report(ctx, "job-done", id, `{"error":"reported twice"}`, true) // of no effect after the first
 	}
 }
 
-// report is heard with 200 whatever became of the job. One that matters is repeated until it is heard.
+// report is answered with 200 whatever became of the job. One that matters is repeated until it is answered.
 func (p *player) report(ctx context.Context, operation, id, body string, matters bool) {
 	for ctx.Err() == nil {
 		status, answer := p.call(ctx, "POST", own, operation+"/"+p.name+"/"+id+"?isStream=false", body)

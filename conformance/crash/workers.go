@@ -66,7 +66,7 @@ func killWorkers(c settings, kills int, seed uint64) error {
 
 	enough()
 	clients.Wait()
-	if err := l.settle(ctx); err != nil {
+	if err := l.verify(ctx); err != nil {
 		return fmt.Errorf("workers killed: %w", err)
 	}
 

@@ -1,7 +1,7 @@
 """Holds what a plain schemathesis found against the list of what the contract demands.
 
 plain.py LIST RULES REPORT...: fails if a report has a failure that no entry of the list is about, or is not of a whole run, or if
-an entry names no rule. Entries that nothing was found for are told: at full depth they can go."""
+an entry names no rule. Entries that nothing was found for are listed: at full depth they can go."""
 
 import base64
 import fnmatch

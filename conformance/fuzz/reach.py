@@ -95,7 +95,7 @@ def absent(request):
 
 
 def too_large(request):
-    """The length is told and nothing sent: the server need not read it to refuse."""
+    """The length is announced and nothing sent: the server need not read it to refuse."""
     request.headers["Content-Length"] = str(request.raw.get("x-max-body-bytes", 1 << 20) + 1)
     request.body = None
     return request.send()

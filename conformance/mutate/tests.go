@@ -114,7 +114,7 @@ func (t *tests) stage(ctx context.Context, overlay string, packages []string) (r
 	return r, nil
 }
 
-// overlay writes the changed file, and what tells the go command to read it in the place of the other.
+// overlay writes the changed file, and what has the go command read it in the place of the other.
 func (t *tests) overlay(m mutant) (string, error) {
 	original := filepath.Join(t.root, filepath.FromSlash(m.file))
 	text, err := os.ReadFile(original)

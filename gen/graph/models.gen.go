@@ -25,7 +25,7 @@ type ClusterInput struct {
 	ID string `json:"id"`
 }
 
-// A login to a container registry; what it consists of is never told.
+// A login to a container registry; what it consists of is never shown.
 type ContainerRegistryAuth struct {
 	ID   *string `json:"id,omitempty"`
 	Name *string `json:"name,omitempty"`
@@ -426,7 +426,7 @@ type LowestPrice struct {
 	MaxUnreservedGpuCount *int   `json:"maxUnreservedGpuCount,omitempty"`
 	// The versions of CUDA that hosts with the type have, the latest first.
 	GpuTypeCudaVersions []*GpuTypeCudaVersion `json:"gpuTypeCudaVersions,omitempty"`
-	// Null: not told. So are those that follow.
+	// Always null. So are those that follow.
 	CountryCode      *string       `json:"countryCode,omitempty"`
 	Compliance       []*Compliance `json:"compliance,omitempty"`
 	SupportPublicIP  *bool         `json:"supportPublicIp,omitempty"`
@@ -480,7 +480,7 @@ type Pod struct {
 	ContainerDiskInGb       *int     `json:"containerDiskInGb,omitempty"`
 	ContainerRegistryAuthID *string  `json:"containerRegistryAuthId,omitempty"`
 	DockerArgs              *string  `json:"dockerArgs,omitempty"`
-	// Null: not told.
+	// Always null.
 	DockerID *string `json:"dockerId,omitempty"`
 	// 0 for a CPU pod.
 	GpuCount *int `json:"gpuCount,omitempty"`
@@ -511,7 +511,7 @@ type Pod struct {
 	ClusterIP *string `json:"clusterIp,omitempty"`
 	// The rank of a pod of a cluster, from 0; null for others.
 	ClusterIdx *int `json:"clusterIdx,omitempty"`
-	// Null: not told.
+	// Always null.
 	ClusterRole *string `json:"clusterRole,omitempty"`
 	// Null unless the container runs.
 	Runtime         *PodRuntime   `json:"runtime,omitempty"`

@@ -2540,7 +2540,7 @@ func (v *MyRegistriesMyselfUser) GetContainerRegistryCreds() []*MyRegistriesMyse
 // MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth includes the requested fields of the GraphQL type ContainerRegistryAuth.
 // The GraphQL type's documentation follows.
 //
-// A login to a container registry; what it consists of is never told.
+// A login to a container registry; what it consists of is never shown.
 type MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth struct {
 	Id   *string `json:"id"`
 	Name *string `json:"name"`
@@ -4170,7 +4170,7 @@ func (v *SaveRegistryResponse) GetSaveRegistryAuth() *SaveRegistrySaveRegistryAu
 // SaveRegistrySaveRegistryAuthContainerRegistryAuth includes the requested fields of the GraphQL type ContainerRegistryAuth.
 // The GraphQL type's documentation follows.
 //
-// A login to a container registry; what it consists of is never told.
+// A login to a container registry; what it consists of is never shown.
 type SaveRegistrySaveRegistryAuthContainerRegistryAuth struct {
 	Id   *string `json:"id"`
 	Name *string `json:"name"`
@@ -5535,7 +5535,7 @@ func (v *UpdateRegistryResponse) GetUpdateRegistryAuth() *UpdateRegistryUpdateRe
 // UpdateRegistryUpdateRegistryAuthContainerRegistryAuth includes the requested fields of the GraphQL type ContainerRegistryAuth.
 // The GraphQL type's documentation follows.
 //
-// A login to a container registry; what it consists of is never told.
+// A login to a container registry; what it consists of is never shown.
 type UpdateRegistryUpdateRegistryAuthContainerRegistryAuth struct {
 	Id   *string `json:"id"`
 	Name *string `json:"name"`

@@ -116,7 +116,7 @@ type ClientInterface interface {
 
 	// OpenAIChatCompletionsWithBody Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -125,7 +125,7 @@ type ClientInterface interface {
 
 	// OpenAIChatCompletions Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -134,7 +134,7 @@ type ClientInterface interface {
 
 	// OpenAICompletionsWithBody Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -143,7 +143,7 @@ type ClientInterface interface {
 
 	// OpenAICompletions Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -152,7 +152,7 @@ type ClientInterface interface {
 
 	// OpenAIEmbeddingsWithBody Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -161,7 +161,7 @@ type ClientInterface interface {
 
 	// OpenAIEmbeddings Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -170,7 +170,7 @@ type ClientInterface interface {
 
 	// OpenAIMessagesWithBody Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -179,7 +179,7 @@ type ClientInterface interface {
 
 	// OpenAIMessages Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -195,7 +195,7 @@ type ClientInterface interface {
 
 	// OpenAIResponsesWithBody Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -204,7 +204,7 @@ type ClientInterface interface {
 
 	// OpenAIResponses Have a worker that speaks the OpenAI API answer
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -220,7 +220,7 @@ type ClientInterface interface {
 
 	// OpenAIRouteWithBody Have a worker that speaks the OpenAI API answer any other route
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -229,7 +229,7 @@ type ClientInterface interface {
 
 	// OpenAIRoute Have a worker that speaks the OpenAI API answer any other route
 	//
-	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -382,7 +382,7 @@ func (c *Client) Metrics(ctx context.Context, endpointID EndpointID, reqEditors 
 
 // OpenAIChatCompletionsWithBody Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes any type of body and a specified content type.
 //
@@ -401,7 +401,7 @@ func (c *Client) OpenAIChatCompletionsWithBody(ctx context.Context, endpointID E
 
 // OpenAIChatCompletions Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -420,7 +420,7 @@ func (c *Client) OpenAIChatCompletions(ctx context.Context, endpointID EndpointI
 
 // OpenAICompletionsWithBody Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes any type of body and a specified content type.
 //
@@ -439,7 +439,7 @@ func (c *Client) OpenAICompletionsWithBody(ctx context.Context, endpointID Endpo
 
 // OpenAICompletions Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -458,7 +458,7 @@ func (c *Client) OpenAICompletions(ctx context.Context, endpointID EndpointID, b
 
 // OpenAIEmbeddingsWithBody Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes any type of body and a specified content type.
 //
@@ -477,7 +477,7 @@ func (c *Client) OpenAIEmbeddingsWithBody(ctx context.Context, endpointID Endpoi
 
 // OpenAIEmbeddings Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -496,7 +496,7 @@ func (c *Client) OpenAIEmbeddings(ctx context.Context, endpointID EndpointID, bo
 
 // OpenAIMessagesWithBody Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes any type of body and a specified content type.
 //
@@ -515,7 +515,7 @@ func (c *Client) OpenAIMessagesWithBody(ctx context.Context, endpointID Endpoint
 
 // OpenAIMessages Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -551,7 +551,7 @@ func (c *Client) OpenAIModels(ctx context.Context, endpointID EndpointID, reqEdi
 
 // OpenAIResponsesWithBody Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes any type of body and a specified content type.
 //
@@ -570,7 +570,7 @@ func (c *Client) OpenAIResponsesWithBody(ctx context.Context, endpointID Endpoin
 
 // OpenAIResponses Have a worker that speaks the OpenAI API answer
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -606,7 +606,7 @@ func (c *Client) OpenAIRouteGet(ctx context.Context, endpointID EndpointID, rout
 
 // OpenAIRouteWithBody Have a worker that speaks the OpenAI API answer any other route
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes any type of body and a specified content type.
 //
@@ -625,7 +625,7 @@ func (c *Client) OpenAIRouteWithBody(ctx context.Context, endpointID EndpointID,
 
 // OpenAIRoute Have a worker that speaks the OpenAI API answer any other route
 //
-// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing comes from it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
 //
 // Takes a body of the `application/json` content type.
 //

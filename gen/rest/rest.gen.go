@@ -1863,7 +1863,7 @@ type NetworkVolumeList struct {
 
 // Pagination defines model for Pagination.
 type Pagination struct {
-	// HasNextPage This alone tells whether there is one: a page may have fewer than limit, or none.
+	// HasNextPage This alone says whether there is one: a page may have fewer than limit, or none.
 	HasNextPage bool `json:"hasNextPage"`
 
 	// NextCursor The cursor of the next page; null if there is none.

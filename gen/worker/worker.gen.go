@@ -12,6 +12,9 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Acknowledgement defines model for Acknowledgement.
+type Acknowledgement = map[string]interface{}
+
 // Chunk defines model for Chunk.
 type Chunk struct {
 	// Metrics What the worker measured for it.
@@ -20,9 +23,6 @@ type Chunk struct {
 	// Output The value yielded.
 	Output json.RawMessage `json:"output,omitempty"`
 }
-
-// Heard defines model for Heard.
-type Heard = map[string]interface{}
 
 // Problem The queue API's error body.
 type Problem struct {

@@ -169,7 +169,7 @@ func acknowledged(c echo.Context, err error) error {
 	if err != nil || c.Response().Committed {
 		return err
 	}
-	return c.JSON(http.StatusOK, worker.Heard{})
+	return c.JSON(http.StatusOK, worker.Acknowledgement{})
 }
 
 // present gives no output for null: a handler that returned nothing.

@@ -1,5 +1,5 @@
-// Package diff tells what two OpenAPI documents describe differently: operations, parameters, bodies, statuses, headers and
-// schemas, in whatever way they are cut into components. It walks both trees at once and tells a difference of a component
+// Package diff reports what two OpenAPI documents describe differently: operations, parameters, bodies, statuses, headers and
+// schemas, in whatever way they are cut into components. It walks both trees at once and reports a difference of a component
 // once, where oasdiff repeats it wherever the component is used.
 package diff
 
@@ -347,8 +347,8 @@ func (w *walk) discriminator(at string, a, b object) {
 	w.others(at, p, q, "mapping")
 }
 
-// mapping gives the number of the branch that each value leads to. A branch that no value is said to lead to is led to by the name of
-// its component.
+// mapping gives the number of the branch that each value leads to. A branch that no value leads to has the name of its component
+// as its value.
 func mapping(s object) object {
 	given, _ := s["discriminator"].(object)["mapping"].(object)
 	one, _ := s["oneOf"].([]any)

@@ -27,8 +27,8 @@ func TestCompare_OtherWordsAreNoDifference(t *testing.T) {
 	require.Empty(t, diff.Compare(a, a))
 }
 
-// Each edit is one replacement in a.yaml, and what it is to be told as.
-func TestCompare_TellsEveryKindOfDifferenceOnce(t *testing.T) {
+// Each edit is one replacement in a.yaml, and what it is to be reported as.
+func TestCompare_ReportsEveryKindOfDifferenceOnce(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/a.yaml")
 	require.NoError(t, err)

@@ -104,7 +104,7 @@ func document(root *yaml.Node) (Document, error) {
 	return d, d.checkReferences(d.root)
 }
 
-// Part parts the paths for which of tells true from the others.
+// Part parts the paths for which of gives true from the others.
 func (d Document) Part(of func(path string) bool) (part, others Document) {
 	paths := [2]object{{}, {}}
 	for path, item := range d.root["paths"].(object) {
@@ -192,7 +192,7 @@ func (d Document) schema(node any) schema {
 	return s
 }
 
-// identity tells nodes apart.
+// identity is the same for two nodes only if they are one.
 func identity(m object) uintptr { return reflect.ValueOf(m).Pointer() }
 
 // makeSchema makes the schema of a node. What stands beside a reference adds to it, as the parts of an allOf do. Parts that say of one

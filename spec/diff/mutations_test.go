@@ -389,7 +389,7 @@ func TestCompare_SeesEveryMutation(t *testing.T) {
 	}
 }
 
-// What only one document has is told as a whole, and so listed without what is in it.
+// What only one document has is reported as a whole, and so listed without what is in it.
 func TestCheck_OurListHidesNoMutation(t *testing.T) {
 	t.Parallel()
 	list, err := LoadExpected("../differences.yaml")

@@ -62,7 +62,7 @@ together = most = 0
 
 
 async def concurrent(job):
-    """Tells how many jobs it has worked on at once."""
+    """Returns how many jobs it has worked on at once."""
     global together, most
     together += 1
     most = max(most, together)

@@ -16,15 +16,15 @@ from runpod.apps.errors import RemoteExecutionError  # noqa: E402
 from task_functions import fail, greet  # noqa: E402
 
 greeted = greet.remote("Ada")
-assert greeted["said"] == "good day, Ada", greeted
+assert greeted["greeting"] == "good day, Ada", greeted
 assert runpod.get_pod(greeted["pod"]) is None, "the task's pod is still there"
 
 job = greet.spawn("Grace")
 made = job.pod_id
 assert runpod.get_pod(made)["status"] in {"STARTING", "RUNNING"}
-said = job.wait()
-said = asyncio.run(said) if asyncio.iscoroutine(said) else said
-assert said["pod"] == made and runpod.get_pod(made) is None, said
+result = job.wait()
+result = asyncio.run(result) if asyncio.iscoroutine(result) else result
+assert result["pod"] == made and runpod.get_pod(made) is None, result
 
 try:
     fail.remote()

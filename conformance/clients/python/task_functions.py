@@ -13,7 +13,7 @@ OWN = {
 
 @app.task(**OWN)
 def greet(name):
-    return {"said": f"{os.environ['GREETING']}, {name}", "pod": os.environ["RUNPOD_POD_ID"]}
+    return {"greeting": f"{os.environ['GREETING']}, {name}", "pod": os.environ["RUNPOD_POD_ID"]}
 
 
 @app.task(**OWN)

@@ -17,7 +17,7 @@ import runpod
 
 url, key, endpoints = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 version = tuple(int(n) for n in runpod.__version__.split(".")[:2])
-hears_stops = version >= (1, 10)
+cancels_jobs = version >= (1, 10)
 
 
 def call(method, path, body=None):
@@ -151,11 +151,11 @@ def replaced(kind, pid, since):
 
 def cancelling_async():
     with tempfile.TemporaryDirectory() as folder:
-        heard = Path(folder) / "cancelled"
-        pid, since = cancel("cancelled", cancelled=str(heard))
-        if not hears_stops:
+        marker = Path(folder) / "cancelled"
+        pid, since = cancel("cancelled", cancelled=str(marker))
+        if not cancels_jobs:
             return replaced("cancelled", pid, since)
-        until(heard.exists, 15, "the handler was cancelled")
+        until(marker.exists, 15, "the handler was cancelled")
         took = time.monotonic() - since
         assert run("cancelled")["output"]["pid"] == pid, "the worker stays"
         return f"handler cancelled {took:.1f} s after it"

@@ -1,6 +1,6 @@
 // BullMQ behind Node's own HTTP server, with workers in a thread of their own that do nothing. The arguments are the address of
 // Redis, the name of the queue and how many jobs the workers work on at once. POST / enqueues the body and answers once it is
-// stored; POST /done answers once it is done, for one job at a time; GET / tells how many jobs are done.
+// stored; POST /done answers once it is done, for one job at a time; GET / says how many jobs are done.
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { isMainThread, Worker as Thread, workerData } from "node:worker_threads";
