@@ -1,0 +1,61 @@
+"""Makes and looks at objects of the test cluster: objects.py SERVER COMMAND …"""
+
+import json
+import pathlib
+import re
+import ssl
+import sys
+import urllib.request
+
+
+
+def rights():
+    """The rights that the chart gives in the namespace of pods and workers: groups, resources and verbs."""
+    chart = pathlib.Path(__file__).parents[2] / "deploy/helm/berth/templates/rights.yaml"
+    for groups, resources, verbs in re.findall(r"\{apiGroups: \[(.*?)\], resources: \[(.*?)\], verbs: \[(.*?)\]\}", chart.read_text()):
+        yield groups.strip('"'), resources, verbs.split(", ")
+
+
+class Cluster:
+    def __init__(self, server):
+        self.server = server
+        self.context = ssl._create_unverified_context()
+
+    def send(self, method, path, body=None, kind="application/json"):
+        request = urllib.request.Request(self.server + path, method=method, data=json.dumps(body).encode() if body is not None else None)
+        request.add_header("Authorization", "Bearer admin-token")
+        request.add_header("Content-Type", kind)
+        with urllib.request.urlopen(request, context=self.context, timeout=30) as answer:
+            return json.load(answer)
+
+    def node(self, name, gpus=0, product="", zone="EU-RO-1", cpus=32, memory="256Gi", disk="2000Gi"):
+        labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone, "nvidia.com/cuda.runtime-version.full": "12.8"}
+        has = {"cpu": str(cpus), "memory": memory, "ephemeral-storage": disk, "pods": "250"}
+        if gpus:
+            labels["nvidia.com/gpu.product"] = product
+            has["nvidia.com/gpu"] = str(gpus)
+        self.send("POST", "/api/v1/nodes", {
+            "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels, "annotations": {"kwok.x-k8s.io/node": "fake"}},
+            "status": {"allocatable": has, "capacity": has},
+        })
+
+    def prepare(self):
+        """The namespace of berth, and its rights: those that the chart gives."""
+        self.send("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "berth"}})
+        group, base = "rbac.authorization.k8s.io", "/apis/rbac.authorization.k8s.io/v1"
+        rules = [{"apiGroups": [g], "resources": [r], "verbs": v} for g, r, v in rights() if r != "nodes"]
+        self.send("POST", f"{base}/namespaces/berth/roles", {"metadata": {"name": "berth"}, "rules": rules})
+        nodes = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}]
+        self.send("POST", f"{base}/clusterroles", {"metadata": {"name": "berth"}, "rules": nodes})
+        user = [{"kind": "User", "name": "berth", "apiGroup": group}]
+        for path, kind in ((f"{base}/namespaces/berth/rolebindings", "Role"), (f"{base}/clusterrolebindings", "ClusterRole")):
+            self.send("POST", path, {"metadata": {"name": "berth"}, "roleRef": {"apiGroup": group, "kind": kind, "name": "berth"}, "subjects": user})
+        self.send("POST", "/apis/storage.k8s.io/v1/storageclasses", {
+            "metadata": {"name": "kwok-volume", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+            "provisioner": "kwok.x-k8s.io/volume", "reclaimPolicy": "Delete", "volumeBindingMode": "Immediate",
+        })
+
+
+if __name__ == "__main__":
+    cluster = Cluster(sys.argv[1])
+    getattr(cluster, sys.argv[2])(*sys.argv[3:])

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Starts a Kubernetes cluster for tests, of the programs that build.sh has built: the real API server, scheduler and controller manager over
+# etcd, with nodes that kwok simulates. up.sh PROGRAMS DIR: writes DIR/admin.kubeconfig, and DIR/berth.kubeconfig with the rights that the
+# chart gives; prints "ready" and stays until it is ended. SIGUSR1 kills the API server, which is started again.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+programs=$1 dir=$2
+mkdir -p "$dir"
+free() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+client=$(free) peer=$(free) port=$(free)
+
+pids=()
+end() {
+	trap - EXIT
+	kill -9 ${server:-} "${pids[@]}" 2>/dev/null || true # none of it is to be kept
+	wait
+}
+trap end EXIT
+trap exit INT TERM
+
+openssl genrsa -out "$dir/sa.key" 2048 2>/dev/null
+openssl rsa -in "$dir/sa.key" -pubout -out "$dir/sa.pub" 2>/dev/null
+printf 'admin-token,admin,admin,system:masters\nberth-token,berth,berth\n' >"$dir/tokens.csv"
+for user in admin berth; do
+	cat >"$dir/$user.kubeconfig" <<END
+apiVersion: v1
+kind: Config
+current-context: test
+contexts: [{name: test, context: {cluster: test, user: $user, namespace: berth}}]
+clusters: [{name: test, cluster: {server: "https://127.0.0.1:$port", insecure-skip-tls-verify: true}}]
+users: [{name: $user, user: {token: $user-token}}]
+END
+done
+
+"$programs/etcd" --data-dir "$dir/etcd" --listen-client-urls "http://127.0.0.1:$client" --advertise-client-urls "http://127.0.0.1:$client" \
+	--listen-peer-urls "http://127.0.0.1:$peer" --initial-advertise-peer-urls "http://127.0.0.1:$peer" --initial-cluster "default=http://127.0.0.1:$peer" \
+	--unsafe-no-fsync >"$dir/etcd.log" 2>&1 &
+pids+=($!)
+
+serve() {
+	"$programs/kube-apiserver" --etcd-servers "http://127.0.0.1:$client" --bind-address 127.0.0.1 --secure-port "$port" --cert-dir "$dir/certs" \
+		--token-auth-file "$dir/tokens.csv" --authorization-mode RBAC --disable-admission-plugins ServiceAccount \
+		--service-cluster-ip-range 10.96.0.0/16 --service-account-issuer https://cluster.test \
+		--service-account-key-file "$dir/sa.pub" --service-account-signing-key-file "$dir/sa.key" >>"$dir/apiserver.log" 2>&1 &
+	server=$!
+}
+serve
+ask() { curl -sk -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer admin-token' "https://127.0.0.1:$port/$1"; }
+for _ in $(seq 300); do
+	[ "$(ask readyz)" != 200 ] || break
+	sleep 0.2
+done
+[ "$(ask readyz)" = 200 ] || { tail -20 "$dir/apiserver.log"; exit 1; }
+
+"$programs/kube-scheduler" --kubeconfig "$dir/admin.kubeconfig" --leader-elect=false --secure-port 0 >"$dir/scheduler.log" 2>&1 &
+pids+=($!)
+"$programs/kube-controller-manager" --kubeconfig "$dir/admin.kubeconfig" --leader-elect=false --secure-port 0 \
+	--service-account-private-key-file "$dir/sa.key" >"$dir/controllers.log" 2>&1 &
+pids+=($!)
+python3 "$here/objects.py" "https://127.0.0.1:$port" prepare
+"$programs/kwok" --kubeconfig "$dir/admin.kubeconfig" --config "$programs/stages.yaml" --manage-all-nodes=false \
+	--manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake >"$dir/kwok.log" 2>&1 &
+pids+=($!)
+
+echo ready "https://127.0.0.1:$port"
+restart() {
+	kill -9 "$server"
+	wait "$server" 2>/dev/null || true
+	serve
+}
+trap restart USR1
+while true; do
+	sleep 0.2 &
+	wait $! || true
+done
