@@ -17,10 +17,11 @@ import (
 )
 
 // notOnKubernetes are the rules that do not hold there: Pods have no network of their account; the GPUs are not measured; containers that
-// run nothing write nothing.
+// run nothing write nothing; and where the machine is busy, nobody may look while a Pod is STARTING.
 var notOnKubernetes = []string{
 	"catalog.datacenters.global-network", "pods.create.global-networking.data-center", "pods.global-networking.dns", "pods.global-networking.ip",
 	"pods.global-networking.keep", "pods.patch.global-networking.data-center", "pods.runtime.gpus", "pods.logs.order",
+	"pods.action.conflict.starting", "pods.action.starting.stop", "pods.action.starting.terminate", "pods.actions.starting",
 }
 
 // TestKubernetes_Rules checks the rules of what runs on a runtime against a server over a cluster that has everything of the catalog.
@@ -32,6 +33,9 @@ func TestKubernetes_Rules(t *testing.T) {
 	require.NoError(t, err)
 	for i, d := range catalog.DataCenters {
 		for j, gpu := range catalog.GPUs {
+			if i > 0 && !slices.Contains([]string{"NVIDIA L4", "NVIDIA GeForce RTX 4090"}, gpu.ID) {
+				continue // all types are in the first one
+			}
 			cluster.AddNode(t, kubetest.Node{
 				Name: fmt.Sprintf("n%d-%d", i, j), CPUs: 512, MemoryGB: 4096, DiskGB: 50_000, GPUs: 64, Zone: d.ID, CUDA: "12.8",
 				Product: strings.ReplaceAll(gpu.ID, " ", "-"),
