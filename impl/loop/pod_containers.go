@@ -209,6 +209,12 @@ func reason(s runtime.State) string {
 		return cmp.Or(s.Reason, "its container did not come up")
 	}
 	text := fmt.Sprintf("its container ended with exit code %d", s.ExitCode)
+	switch {
+	case s.ExitCode == -1 && s.Reason != "": // nobody knows of a code
+		text = "its container ended"
+	case s.ExitCode == -1:
+		text = "its container was ended by a signal"
+	}
 	if s.Reason != "" {
 		text += ": " + s.Reason
 	}

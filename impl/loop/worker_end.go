@@ -44,6 +44,8 @@ func endOf(s runtime.State) ending {
 	case s.StartedAt.IsZero():
 	case s.OOM:
 		e.why = "the worker used more memory than it may"
+	case s.ExitCode == -1 && s.Reason != "": // nobody knows of a code
+		e.why = "the worker ended"
 	case s.ExitCode == -1:
 		e.why = "the worker was ended by a signal"
 	default:
