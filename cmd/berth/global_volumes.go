@@ -29,6 +29,7 @@ func globalVolumes() *resource[rest.GlobalVolume] {
 		name:   func(v rest.GlobalVolume) string { return v.Name },
 		create: name,
 		update: name,
+
 		listing: func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
 			return c.ListGlobalVolumes(ctx, &rest.ListGlobalVolumesParams{Cursor: cursor})
 		},
@@ -36,6 +37,7 @@ func globalVolumes() *resource[rest.GlobalVolume] {
 			list, err := parse[rest.GlobalVolumeList](c, document)
 			return list.GlobalVolumes, err
 		},
+
 		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.GetGlobalVolume(ctx, id)
 		},

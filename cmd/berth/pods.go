@@ -131,6 +131,7 @@ func pods() *resource[rest.Pod] {
 			{head: "REGISTRY", value: func(p rest.Pod) string { return pointed(p.Registry.Pointer()) }, wide: true},
 			{head: "LOCKED", value: func(p rest.Pod) string { return textOf(p.Locked) }, wide: true},
 		},
+
 		id:   func(p rest.Pod) string { return p.ID },
 		name: func(p rest.Pod) string { return p.Name + ", " + string(p.Status) },
 		create: body{fields: append(podFields(),

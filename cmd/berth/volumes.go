@@ -38,6 +38,7 @@ func volumes() *resource[rest.NetworkVolume] {
 			text("name", "/name", "what you call it"),
 			number("size", "/size", "GB, no fewer than before"),
 		}},
+
 		listing: func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
 			return c.ListNetworkVolumes(ctx, &rest.ListNetworkVolumesParams{Cursor: cursor})
 		},
@@ -45,6 +46,7 @@ func volumes() *resource[rest.NetworkVolume] {
 			list, err := parse[rest.NetworkVolumeList](c, document)
 			return list.NetworkVolumes, err
 		},
+
 		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.GetNetworkVolume(ctx, id)
 		},

@@ -49,6 +49,7 @@ func leaveOut(v reflect.Value, names []string) {
 				leaveOut(v.Field(i), names)
 			}
 		}
+
 	case reflect.Pointer:
 		if !v.IsNil() {
 			leaveOut(v.Elem(), names)
@@ -58,6 +59,7 @@ func leaveOut(v reflect.Value, names []string) {
 			leaveOut(value.Call(nil)[0], names)
 			return
 		}
+
 		for i := range v.Len() {
 			leaveOut(v.Index(i), names)
 		}

@@ -56,6 +56,7 @@ func settings() []setting.Setting {
 		}
 		return nil
 	}
+
 	return []setting.Setting{
 		{
 			Name: fileSetting, Option: "KubeConfig",

@@ -71,10 +71,12 @@ func (s *Server) listen(selector object, protocol, target string) (port int, end
 			}
 			continue
 		}
+
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			continue
 		}
+
 		s.work.Go(func() {
 			for {
 				conn, err := l.Accept()
