@@ -225,6 +225,8 @@ type Claims interface {
 	ListClaims() ([]compute.Claim, error)
 	// ClaimsOn gives the claims on a host, by their holders.
 	ClaimsOn(hostID string) ([]compute.Claim, error)
+	// ClaimsOf gives the claims of a holder.
+	ClaimsOf(holderID string) ([]compute.Claim, error)
 	// ClaimSums gives what the claims on each host hold together; one of which nobody holds anything is missing. It reads no claim.
 	ClaimSums() (map[string]compute.Claimed, error)
 	// ClaimedDevices gives to each the devices that are claimed, with their hosts.

@@ -38,7 +38,10 @@ var hostColumns = []column[controls.Host]{
 	{head: "MEMORY FREE", value: func(h controls.Host) string { return fmt.Sprintf("%d/%d GB", h.Free.MemoryGb, h.MemoryGb) }},
 	{head: "DISK FREE", value: func(h controls.Host) string { return fmt.Sprintf("%d/%d GB", h.Free.DiskGb, h.DiskGb) }},
 	{head: "STATE", value: func(h controls.Host) string {
-		if h.Draining {
+		switch {
+		case h.Away != nil:
+			return "away: " + *h.Away
+		case h.Draining:
 			return "draining"
 		}
 		return "in use"
@@ -70,9 +73,11 @@ func newHostsAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add", Short: "Add a host, which takes pods and workers from then on", Args: cobra.NoArgs,
 		Long: `Add a host, which takes pods and workers from then on. It is described as in the file of --fleet: id, dataCenterId, gpu, gpuCount, cpus,
-vcpus, memoryGb, diskGb and so on.`,
+vcpus, memoryGb, diskGb and so on. With engine, the address of its container engine, it is a machine of its own; without vcpus, what it
+has is found out by asking the engine, except for diskGb.`,
 		Example: `  echo '{"id": "box-7", "dataCenterId": "EU-RO-1", "cpus": ["cpu3g"], "vcpus": 16, "memoryGb": 64, "diskGb": 500}' | berth hosts add --file -
-  berth hosts add --file box-7.json`,
+  berth hosts add --file box-7.json
+  echo '{"id": "box-8", "dataCenterId": "EU-RO-1", "engine": "ssh://berth@box-8", "diskGb": 500}' | berth hosts add --file -`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
 				return misuse(errors.New("--file must name the file that describes the host"), "")

@@ -215,6 +215,8 @@ type Free struct {
 
 // Host defines model for Host.
 type Host struct {
+	// Away Why nothing is placed on it now: its engine does not answer, or what is to end there has not. Absent: it is in use.
+	Away         *string   `json:"away,omitempty"`
 	Cloud        HostCloud `json:"cloud"`
 	Cpus         []string  `json:"cpus"`
 	CudaVersion  *string   `json:"cudaVersion,omitempty"`
@@ -224,6 +226,9 @@ type Host struct {
 
 	// Draining Nothing more is placed on it.
 	Draining bool `json:"draining"`
+
+	// Engine Address of its container engine; absent: that of the server's settings.
+	Engine *string `json:"engine,omitempty"`
 
 	// Free What nobody holds. It can be less than nothing of a host that became smaller.
 	Free       Free     `json:"free"`
@@ -290,6 +295,9 @@ type NewHost struct {
 
 	// DownloadMbps 0: not known.
 	DownloadMbps *int64 `json:"downloadMbps,omitempty"`
+
+	// Engine Address of the container engine of the host, like tcp://10.0.0.7:2376, ssh://user@box or unix:///run/docker.sock; absent: that of the server's settings. Of a host with one and without vcpus, what it has is found out by asking it, except for diskGb.
+	Engine *string `json:"engine,omitempty"`
 
 	// Gpu Its GPU type, of the catalog; absent: it has none.
 	Gpu      *string `json:"gpu,omitempty"`

@@ -61,6 +61,15 @@ func (v Free) AppendJSON(dst []byte) []byte {
 // AppendJSON appends it to dst.
 func (v Host) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
+	if v.Away != nil {
+		dst = append(dst, `"away":`...)
+		if p1 := v.Away; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"cloud":`...)
 	dst = encode.String(dst, string(v.Cloud))
 	dst = append(dst, ',')
@@ -97,6 +106,15 @@ func (v Host) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `"draining":`...)
 	dst = encode.Bool(dst, v.Draining)
 	dst = append(dst, ',')
+	if v.Engine != nil {
+		dst = append(dst, `"engine":`...)
+		if p1 := v.Engine; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"free":`...)
 	dst = v.Free.AppendJSON(dst)
 	dst = append(dst, ',')

@@ -370,6 +370,8 @@ var checkNewHost_DataCenterID = &validate.Text{Min: 1}
 
 var checkNewHost_Cloud = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
 
+var checkNewHost_Engine = &validate.Text{Min: 1, Max: 500}
+
 var checkNewHost_GpuCount = &validate.Integer{Min: 0, Max: 1000000}
 
 var checkNewHost_GpuDevices_Items = &validate.Text{Min: 1}
@@ -386,13 +388,14 @@ var checkNewHost_DownloadMbps = &validate.Integer{Min: 0, Max: 1000000000}
 
 var checkNewHost_UploadMbps = &validate.Integer{Min: 0, Max: 1000000000}
 
-var membersOfNewHost = []string{"id", "dataCenterId", "cloud", "gpu", "gpuCount", "gpuDevices", "cudaVersion", "cpus", "vcpus", "memoryGb", "diskGb", "publicIp", "downloadMbps", "uploadMbps"}
+var membersOfNewHost = []string{"id", "dataCenterId", "cloud", "engine", "gpu", "gpuCount", "gpuDevices", "cudaVersion", "cpus", "vcpus", "memoryGb", "diskGb", "publicIp", "downloadMbps", "uploadMbps"}
 
 func readNewHost(s *validate.Scanner, v *NewHost) {
 	const ( // the bits of seen
 		bitID = iota
 		bitDataCenterID
 		bitCloud
+		bitEngine
 		bitGpu
 		bitGpuCount
 		bitGpuDevices
@@ -410,6 +413,7 @@ func readNewHost(s *validate.Scanner, v *NewHost) {
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
 		Cloud        NewHostCloud
+		Engine       string
 		Gpu          string
 		GpuCount     int64
 		CudaVersion  string
@@ -440,6 +444,13 @@ func readNewHost(s *validate.Scanner, v *NewHost) {
 				if x, ok := s.String(checkNewHost_Cloud); ok {
 					optional.Cloud = NewHostCloud(x)
 					v.Cloud = &optional.Cloud
+				}
+			}
+		case "engine":
+			if s.Once(&seen, bitEngine) {
+				if x, ok := s.String(checkNewHost_Engine); ok {
+					optional.Engine = x
+					v.Engine = &optional.Engine
 				}
 			}
 		case "gpu":

@@ -29,7 +29,8 @@ func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fl
 		return catalog, nil, err
 	}
 
-	switch kind, err := runtime.Find(c.Runtime); {
+	kind, err := runtime.Find(c.Runtime)
+	switch {
 	case err != nil:
 		return catalog, nil, err
 	case kind.Can.Schedules && c.Fleet != "":
@@ -45,7 +46,9 @@ func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fl
 		host, err := machine(ctx, c.Data, catalog)
 		return catalog, []control.Host{host}, err
 	default:
-		fleet, err = control.LoadFleet(c.Fleet, catalog)
+		if fleet, err = control.LoadFleet(c.Fleet, catalog); err == nil {
+			err = rulesOf(kind, c.RuntimeSettings, nil).CheckEngines(fleet)
+		}
 		return catalog, fleet, err
 	}
 }

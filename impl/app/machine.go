@@ -3,12 +3,12 @@ package app
 import (
 	"context"
 	"os/exec"
-	"regexp"
-	"runtime"
-	"strings"
+	goruntime "runtime"
+	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/runtime"
 )
 
 // FleetMachine as Config.Fleet makes this machine the only host.
@@ -23,39 +23,37 @@ func machine(ctx context.Context, dir string, c control.Catalog) (control.Host, 
 	}
 	h := control.Host{
 		ID: "this-machine", DataCenterID: c.DataCenters[0].ID, Cloud: compute.Secure,
-		VCPUs: int64(runtime.NumCPU()), MemoryGB: int64(memory >> 30), DiskGB: int64(disk >> 30),
+		VCPUs: int64(goruntime.NumCPU()), MemoryGB: int64(memory >> 30), DiskGB: int64(disk >> 30),
 	}
 	for _, f := range c.CPUs {
 		h.CPUs = append(h.CPUs, f.ID)
 	}
 
-	names, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=uuid,name", "--format=csv,noheader").Output()
+	list, err := exec.CommandContext(ctx, runtime.GPUListCommand[0], runtime.GPUListCommand[1:]...).Output()
 	if err != nil {
 		return h, nil // no NVIDIA driver, so no GPU that a pod could be given
 	}
-	summary, err := exec.CommandContext(ctx, "nvidia-smi").Output()
+	summary, err := exec.CommandContext(ctx, runtime.GPUSummaryCommand[0], runtime.GPUSummaryCommand[1:]...).Output()
 	if err != nil {
 		return h, nil
 	}
 
-	return withGPUs(h, string(names), string(summary), c), nil
+	gpus, cuda := runtime.ParseGPUs(string(list), string(summary))
+	return withGPUs(h, gpus, cuda, c), nil
 }
 
-// withGPUs gives the host the GPUs of the list, each a line with its id and its name. A host has one type: the first one that
-// the catalog knows.
-func withGPUs(h control.Host, list, summary string, c control.Catalog) control.Host {
-	for line := range strings.Lines(list) {
-		id, name, _ := strings.Cut(strings.TrimSpace(line), ", ")
-		if _, known := c.GPU(name); known && (h.GPU == "" || h.GPU == name) {
-			h.GPU = name
+// withGPUs gives the host the GPUs. A host has one type: the first one that the catalog knows.
+func withGPUs(h control.Host, gpus []runtime.GPU, cuda string, c control.Catalog) control.Host {
+	for _, g := range gpus {
+		i := slices.IndexFunc(c.GPUs, func(t control.GPUType) bool { return compute.SameGPU(t.ID, g.Product) })
+		if i >= 0 && (h.GPU == "" || h.GPU == c.GPUs[i].ID) {
+			h.GPU = c.GPUs[i].ID
 			h.GPUCount++
-			h.GPUDevices = append(h.GPUDevices, id)
+			h.GPUDevices = append(h.GPUDevices, g.ID)
 		}
 	}
-
-	cudaInSummary := regexp.MustCompile(`CUDA Version: ([0-9]+\.[0-9]+)`)
-	if match := cudaInSummary.FindStringSubmatch(summary); match != nil && h.GPU != "" {
-		h.CUDAVersion = match[1]
+	if h.GPU != "" {
+		h.CUDAVersion = cuda
 	}
 	return h
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/runtime"
 )
 
 func TestMachine_IsAHost(t *testing.T) {
@@ -28,9 +29,15 @@ func TestMachine_GPUsAreThoseTheCatalogKnows(t *testing.T) {
 	for names, want := range map[string]control.Host{
 		"GPU-a, NVIDIA GeForce RTX 4090\nGPU-b, NVIDIA GeForce RTX 4090\n":        {GPU: "NVIDIA GeForce RTX 4090", GPUCount: 2, CUDAVersion: "12.8", GPUDevices: []string{"GPU-a", "GPU-b"}},
 		"GPU-a, NVIDIA T1000\nGPU-b, NVIDIA L4\nGPU-c, NVIDIA GeForce RTX 4090\n": {GPU: "NVIDIA L4", GPUCount: 1, CUDAVersion: "12.8", GPUDevices: []string{"GPU-b"}},
-		"GPU-a, NVIDIA T1000\n": {},
-		"":                      {},
+		"GPU-a, NVIDIA T1000\n":      {},
+		"GPU-a, Tesla T4\nrubbish\n": {},
+		"":                           {},
 	} {
-		require.Equal(t, want, withGPUs(control.Host{}, names, summary, c), names)
+		require.Equal(t, want, gpusOf(names, summary, c), names)
 	}
+}
+
+func gpusOf(list, summary string, c control.Catalog) control.Host {
+	gpus, cuda := runtime.ParseGPUs(list, summary)
+	return withGPUs(control.Host{}, gpus, cuda, c)
 }

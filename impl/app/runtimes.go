@@ -103,7 +103,18 @@ func (c Config) commands() map[string][]string {
 
 // forRules is what the rules know of the runtime.
 func (r *runtimes) forRules() control.Runtime {
-	return control.Runtime{Can: r.kind.Can, Check: r.Check}
+	return rulesOf(r.kind, r.config.Values, r.Check)
+}
+
+// rulesOf is what the rules know of a kind of runtime.
+func rulesOf(kind *runtime.Kind, values setting.Values, check func(image, args string, env map[string]string) error) control.Runtime {
+	rules := control.Runtime{Can: kind.Can, Check: check}
+	if kind.CheckEngine != nil {
+		rules.Engine = func(h control.Host) error {
+			return kind.CheckEngine(values, runtime.Engine{HostID: h.ID, Address: h.Engine, Ask: h.Asks()})
+		}
+	}
+	return rules
 }
 
 // simulations are the runtimes that simulate; none unless the kind does.

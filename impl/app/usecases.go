@@ -22,6 +22,7 @@ const pingsInALease = 3
 type useCases struct {
 	placement  *control.Placement
 	hosts      *reported // nil: the runtime does not schedule
+	engines    *engines  // nil: hosts have none of their own
 	registries *control.Registries
 	secrets    *control.Secrets
 	control    *control.Control
@@ -134,7 +135,8 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand,
 	})
 
-	return use, nil
+	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)
+	return use, err
 }
 
 // declares reports whether the settings of this start declare the endpoint.

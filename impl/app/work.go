@@ -63,6 +63,9 @@ func newWork(
 	if use.hosts != nil {
 		kept = append(kept, reconcile.Sweep{Name: "hosts", Tick: hostsTick, Do: use.hosts.refresh})
 	}
+	if use.engines != nil {
+		kept = append(kept, reconcile.Sweep{Name: "engines of hosts", Tick: enginesTick, Do: use.engines.refresh})
+	}
 	w.kept = reconcile.NewSweeps(compute.SystemClock{}, c.Log, len(kept), kept...)
 	u.push("contexts", func() error {
 		w.loops.stop()

@@ -61,7 +61,7 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 	for _, id := range candidates {
 		n.Pod.DataCenterIDs = []string{id}
 		d, _ := c.catalog.DataCenter(id)
-		n.Pod.GlobalNetworking = n.Network && d.GlobalNetwork && c.runtime.Can.Networks && c.catalog.canNetwork(&made.GPU)
+		n.Pod.GlobalNetworking = n.Network && d.GlobalNetwork && c.canNetwork() && c.catalog.canNetwork(&made.GPU)
 		for i := range members {
 			members[i].GlobalNetworking = n.Pod.GlobalNetworking
 		}

@@ -12,6 +12,7 @@ import (
 // Host is a machine that pods are placed on. It has GPUs of one type, or none.
 type Host struct {
 	ID           string        `json:"id"`
+	Engine       string        `json:"engine"` // address of its own; empty: that of the settings
 	DataCenterID string        `json:"dataCenterId"`
 	Cloud        compute.Cloud `json:"cloud"`
 	GPU          string        `json:"gpu"` // type; empty: none
@@ -51,11 +52,13 @@ func (c Catalog) checkHosts(hosts []Host) error {
 		f.unique(seen, h.ID, at+"id")
 		c.checkHost(&f, h, at)
 	}
+	uniqueEngines(&f, hosts)
 	return errors.Join(f.list...)
 }
 
 // checkHost notes what of a host makes no sense; at begins the names of its members.
 func (c Catalog) checkHost(f *faults, h Host, at string) {
+	checkEngine(f, h, at)
 	_, ok := c.DataCenter(h.DataCenterID)
 	f.must(ok, at+"dataCenterId", "%q is not in the catalog", h.DataCenterID)
 	f.oneOf(string(h.Cloud), []string{string(compute.Secure), string(compute.Community)}, at+"cloud")

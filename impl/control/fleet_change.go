@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -17,6 +18,7 @@ import (
 type FleetHost struct {
 	Host
 	Draining bool            // nothing more is placed on it
+	Away     string          // why its engine is not used; empty: it is, or it has none of its own
 	Free     compute.Claimed // what nobody holds of it: GPUs, and all vCPUs and memory, those that come with GPUs, too
 }
 
@@ -27,13 +29,13 @@ func (c *Control) Hosts() []FleetHost {
 	defer p.mu.Unlock()
 	all := make([]FleetHost, len(p.hosts))
 	for i := range p.hosts {
-		all[i] = p.hosts[i].now()
+		all[i] = p.now(&p.hosts[i])
 	}
 	return all
 }
 
-func (h *host) now() FleetHost {
-	return FleetHost{*h.Host, h.draining, compute.Claimed{GPUs: h.free.gpus, VCPUs: h.free.vcpus, MemoryGB: h.free.memoryGB, DiskGB: h.free.diskGB}}
+func (p *Placement) now(h *host) FleetHost {
+	return FleetHost{*h.Host, p.draining[h.ID], p.away(h.Host), compute.Claimed{GPUs: h.free.gpus, VCPUs: h.free.vcpus, MemoryGB: h.free.memoryGB, DiskGB: h.free.diskGB}}
 }
 
 // AddHost adds a host, on which pods and workers are placed from then on, also by later starts of the server. Conflict if there is one of
@@ -46,6 +48,9 @@ func (c *Control) AddHost(ctx context.Context, h Host) (FleetHost, error) {
 		var f faults
 		if c.catalog.checkHost(&f, h, ""); len(f.list) > 0 {
 			return &compute.Error{Code: compute.Rejected, Detail: f.line()}
+		}
+		if err := c.runtime.CheckEngines([]Host{h}); err != nil {
+			return err
 		}
 		text, err := json.Marshal(h)
 		*change = compute.HostChange{ID: h.ID, Added: string(text)}
@@ -137,7 +142,7 @@ func (c *Control) changeHost(ctx context.Context, id string, edit func(has bool,
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if h := p.host(id); h != nil {
-		now = h.now()
+		now = p.now(h)
 	}
 	return now, nil
 }
@@ -216,7 +221,9 @@ func (p *Placement) checkChange(fleet []Host) error {
 		}
 	}
 
-	if err := p.catalog.checkHosts(changed); err != nil {
+	var f faults
+	uniqueEngines(&f, fleet)
+	if err := errors.Join(p.catalog.checkHosts(changed), errors.Join(f.list...)); err != nil {
 		return &compute.Error{Code: compute.Rejected, Detail: err.Error()}
 	}
 	return nil

@@ -64,6 +64,9 @@ func (c *Control) DeleteGlobalVolume(ctx context.Context, user compute.UserID, i
 		if err := unused(tx, fmt.Sprintf("global volume %q is mounted by", id), "", "", id); err != nil {
 			return err
 		}
+		if _, err := tx.ReleaseClaims(string(id), true); err != nil {
+			return err
+		}
 		return tx.DeleteGlobalVolume(id)
 	})
 	if err == nil {

@@ -25,7 +25,7 @@ type host struct {
 	center   *DataCenter
 	rank     int // of the data center in the catalog
 	cuda     []cudaVersion
-	draining bool
+	draining bool // or its engine is not used: nothing more is placed on it
 	anyCloud bool // it is of a runtime that schedules, whose machines are of none
 	free     amount
 	devices  devices // that are claimed
@@ -50,6 +50,7 @@ func (h *host) amountOf(c compute.Claimed) amount {
 
 // setHosts replaces the hosts; what is free of them is to be read. Nothing is in flight, and the caller has the lock.
 func (p *Placement) setHosts(hosts []Host) {
+	hosts = p.seen(hosts)
 	ranks := map[string]int{}
 	for i, d := range p.catalog.DataCenters {
 		ranks[d.ID] = i
@@ -71,7 +72,7 @@ func (p *Placement) setHosts(hosts []Host) {
 		}
 
 		rank := ranks[n.DataCenterID]
-		*h = host{Host: n, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda, draining: p.draining[n.ID], anyCloud: p.options.Schedules}
+		*h = host{Host: n, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda, draining: p.draining[n.ID] || p.away(n) != "", anyCloud: p.options.Schedules}
 		h.free = h.whole()
 		if h.GPU != "" {
 			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)

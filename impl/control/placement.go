@@ -30,11 +30,12 @@ type Placement struct {
 	flight sync.RWMutex
 
 	mu       sync.Mutex
-	initial  []Host               // as the operator's file has it
-	changes  []compute.HostChange // what is stored of how it differs
-	fleet    []Host               // as it is, with the changes
-	draining map[string]bool      // hosts of the fleet on which nothing more is placed
-	left     map[string]bool      // hosts that left the fleet while the server ran
+	initial  []Host                // as the operator's file has it
+	changes  []compute.HostChange  // what is stored of how it differs
+	fleet    []Host                // as it is, with the changes
+	draining map[string]bool       // hosts of the fleet on which nothing more is placed
+	left     map[string]bool       // hosts that left the fleet while the server ran
+	engines  map[string]HostEngine // of hosts that have one of their own, which was asked
 	hosts    []host
 	byID     map[string]*host  // nil until somebody asks: a server without pods never does
 	kinds    map[kind][]*host  // in the order of the fleet
@@ -67,7 +68,7 @@ type PreparedFleet struct{ placement *Placement }
 
 // PrepareFleet is the part of NewPlacement that needs no store, and takes longest.
 func PrepareFleet(c Catalog, fleet []Host) PreparedFleet {
-	p := &Placement{catalog: c, initial: fleet, fleet: fleet, draining: map[string]bool{}, left: map[string]bool{}}
+	p := &Placement{catalog: c, initial: fleet, fleet: fleet, draining: map[string]bool{}, left: map[string]bool{}, engines: map[string]HostEngine{}}
 	p.setHosts(fleet)
 	return PreparedFleet{p}
 }

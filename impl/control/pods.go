@@ -145,6 +145,9 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 		p.Network = &n.Network[0]
 	}
 	p.ID = c.ids.Pod()
+	if err := c.checkNetwork(p); err != nil {
+		return p, err
+	}
 	return p, c.runtime.checkPod(p)
 }
 
@@ -160,7 +163,10 @@ func (c *Control) wantOfNew(ctx context.Context, p compute.Pod, n NewPod) (w wan
 
 	if len(n.Network) > 0 || n.RegistryID != "" || n.TemplateID != "" {
 		err = c.store.Read(ctx, func(tx store.Tx) (err error) {
-			w.DataCenterIDs, err = c.checkNamed(tx, p.UserID, n)
+			if w.DataCenterIDs, err = c.checkNamed(tx, p.UserID, n); err != nil || !c.placement.apart() {
+				return err
+			}
+			w.HostID, err = hostOf(tx, p.Network)
 			return err
 		})
 		if err != nil {
@@ -206,6 +212,9 @@ func (c *Control) insertPod(tx store.Tx, p compute.Pod, n NewPod, at *choice) (c
 		return p, err
 	}
 	if err := at.claim(tx, string(p.ID)); err != nil {
+		return p, err
+	}
+	if err := c.placement.holdVolume(tx, p.Network, at); err != nil {
 		return p, err
 	}
 	if err := tx.InsertPod(p); err != nil {
@@ -369,6 +378,9 @@ func (c *Control) change(tx store.Resources, p *compute.Pod, n PodChange) (err e
 			return compute.Errorf(compute.Rejected, "globalNetworking: data center %s, where the pod is, does not have it", p.DataCenterID)
 		}
 		p.GlobalNetworking = *n.GlobalNetworking
+		if err := c.checkNetwork(*p); err != nil {
+			return err
+		}
 	}
 
 	if n.Image != nil || n.Args != nil || n.Env != nil || n.RegistryID != nil || n.GlobalNetworking != nil {

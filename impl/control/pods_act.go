@@ -90,8 +90,8 @@ func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute
 		w := wantOf(pod)
 		w.DataCenterIDs, w.CUDAVersions = []string{pod.DataCenterID}, r.CUDAVersions
 		w.keep(pod)
-		if pod.Persistent != nil && !c.runtime.Can.Schedules {
-			w.HostID = pod.HostID
+		if pod.Persistent != nil && !c.runtime.Can.Schedules || pod.Network != nil && c.placement.apart() {
+			w.HostID = pod.HostID // where its data is
 		}
 
 		seen, length := pod.Version, c.interruptions.draw(pod)

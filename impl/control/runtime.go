@@ -13,6 +13,8 @@ type Runtime struct {
 	// Check refuses, with Rejected, what a pod or endpoint may not ask for besides what the runtime has not the capability for; nil:
 	// nothing is refused.
 	Check func(image, args string, env map[string]string) error
+	// Engine refuses an engine of a host that cannot be used; nil: hosts have none of their own.
+	Engine func(Host) error
 }
 
 // checkPod refuses what of a pod the runtime cannot do. Rejected names the field.

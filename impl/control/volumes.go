@@ -111,6 +111,9 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 		if err := unused(tx, fmt.Sprintf("network volume %q is used by", id), "", "", id); err != nil {
 			return err
 		}
+		if _, err := tx.ReleaseClaims(string(id), true); err != nil {
+			return err
+		}
 		if err := tx.DeleteVolume(id); err != nil {
 			return err
 		}

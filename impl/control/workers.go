@@ -35,15 +35,19 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 
 	var centers []string
 	var mounts func(dataCenterID string) *compute.NetworkMount
+	var wants []want
 	err = p.store.Read(ctx, func(tx store.Tx) (err error) {
-		centers, mounts, err = workerPlaces(tx, e)
+		if centers, mounts, err = workerPlaces(tx, e); err != nil {
+			return err
+		}
+		wants, err = p.nearVolumes(tx, e, p.catalog.workerWants(e, centers), centers, mounts)
 		return err
 	})
 	if err != nil {
 		return w, nil, err
 	}
 
-	err = p.place(ctx, "worker", 1, p.catalog.workerWants(e, centers), func(at []choice) error {
+	err = p.place(ctx, "worker", 1, wants, func(at []choice) error {
 		p.put(&w, &at[0])
 		if err := check(w); err != nil {
 			return err
@@ -54,6 +58,9 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 				return err
 			}
 			if err := at[0].claim(tx, string(w.ID)); err != nil {
+				return err
+			}
+			if err := p.holdVolume(tx, mounts(w.DataCenterID), &at[0]); err != nil {
 				return err
 			}
 			w.CreatedAt = tx.Wall()

@@ -45,7 +45,7 @@ func (h controlsHandlers) ListHosts(c echo.Context) error {
 func (h controlsHandlers) AddHost(c echo.Context) error {
 	n := bodyOf[controls.NewHost](c)
 	added, err := h.Control.AddHost(contextOf(c), control.Host{
-		ID: n.ID, DataCenterID: n.DataCenterID, Cloud: cmp.Or(compute.Cloud(value(n.Cloud)), compute.Secure), GPU: value(n.Gpu), GPUCount: value(n.GpuCount),
+		ID: n.ID, Engine: value(n.Engine), DataCenterID: n.DataCenterID, Cloud: cmp.Or(compute.Cloud(value(n.Cloud)), compute.Secure), GPU: value(n.Gpu), GPUCount: value(n.GpuCount),
 		GPUDevices: n.GpuDevices, CUDAVersion: value(n.CudaVersion), CPUs: n.Cpus, VCPUs: value(n.Vcpus), MemoryGB: value(n.MemoryGb),
 		DiskGB: value(n.DiskGb), PublicIP: n.PublicIP, DownloadMbps: value(n.DownloadMbps), UploadMbps: value(n.UploadMbps),
 	})
@@ -78,6 +78,12 @@ func hostView(h control.FleetHost) controls.Host {
 		GpuDevices: append([]string{}, h.GPUDevices...), Cpus: append([]string{}, h.CPUs...), Vcpus: h.VCPUs, MemoryGb: h.MemoryGB,
 		DiskGb: h.DiskGB, PublicIP: h.PublicIP == nil || *h.PublicIP, DownloadMbps: h.DownloadMbps, UploadMbps: h.UploadMbps, Draining: h.Draining,
 		Free: controls.Free{Gpus: h.Free.GPUs, Vcpus: h.Free.VCPUs, MemoryGb: h.Free.MemoryGB, DiskGb: h.Free.DiskGB},
+	}
+	if h.Engine != "" {
+		view.Engine = &h.Engine
+	}
+	if h.Away != "" {
+		view.Away = &h.Away
 	}
 	if h.GPU != "" {
 		view.Gpu = &h.GPU

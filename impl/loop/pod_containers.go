@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -125,6 +126,9 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 		return nil
 	}
 	_, err := l.Runtime.Inspect(ctx, string(p.ID))
+	if errors.Is(err, runtime.ErrUnavailable) {
+		return nil // its host cannot be reached, as others can: it is looked at until it can be, or is lost
+	}
 	if !errors.Is(err, runtime.ErrUnknown) {
 		return err
 	}
@@ -169,7 +173,7 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
 		one.Memory.usage = usage{}
-		p.Reason = "its container is gone"
+		p.Reason = gone(l.Placement, p.HostID)
 		return one.move(compute.PodFailed)
 	case err != nil:
 		return err
@@ -192,6 +196,14 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	}
 
 	return nil
+}
+
+// gone says why nobody knows a container any more.
+func gone(p *control.Placement, hostID string) string {
+	if why := p.Away(hostID); why != "" {
+		return "its host " + hostID + " cannot be reached: " + why
+	}
+	return "its container is gone"
 }
 
 // cameUp notes when and where the pod came up.

@@ -88,14 +88,15 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 
 		state, err := r.Inspect(ctx, string(w.ID))
 		switch {
-		case errors.Is(err, runtime.ErrUnavailable):
-			return err
-		case known && err == nil && state.Phase == runtime.Up && keys[w.ID] != "":
+		case known && keys[w.ID] != "" && (errors.Is(err, runtime.ErrUnavailable) || err == nil && state.Phase == runtime.Up):
+			// One whose host cannot be reached is looked at until it can be, or is lost.
 			l.containers.Update(w.ID, func(one *worker) {
 				*one = worker{endpoint: e.ID, host: w.HostID, key: keys[w.ID], runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
 			})
 			l.Queue.WorkerStarted(e.ID, w.ID, w.Version)
 			l.Log.Info("worker taken up again", "endpoint", e.ID, "worker", w.ID)
+		case errors.Is(err, runtime.ErrUnavailable):
+			return err
 		default:
 			l.unseen(ctx, w.ID)
 			why := ending{why: "the worker did not outlive a restart of the server"}

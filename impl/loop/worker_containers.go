@@ -150,7 +150,7 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 	state, err := w.runtime.Inspect(ctx, string(id))
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
-		l.ended(ctx, id, w, runtime.State{Phase: runtime.Ended, ExitCode: -1, Reason: "its container is gone"})
+		l.ended(ctx, id, w, runtime.State{Phase: runtime.Ended, ExitCode: -1, Reason: gone(l.Placement, w.host)})
 		return nil
 	case err == nil && state.Phase == runtime.Ended:
 		l.ended(ctx, id, w, state)

@@ -29,6 +29,12 @@ type Kind struct {
 	// Doctor reports whether there is what the runtime of the settings takes. It changes nothing.
 	Doctor func(context.Context, setting.Values) Report
 
+	// CheckEngine refuses an engine of a host that cannot be used. It asks nobody. Nil: hosts have no engines of their own; else the
+	// runtimes are Engines.
+	CheckEngine func(setting.Values, Engine) error
+	// DoctorEngine is Doctor for the engine of a host; nil if CheckEngine is.
+	DoctorEngine func(context.Context, setting.Values, Engine) Report
+
 	// OpenLocal makes the runtime of the workers of declared endpoints, which are commands of this machine; nil: it is none for that.
 	OpenLocal func(Config) (Runtime, error)
 	// End ends what an earlier server of the data directory left that pods ran on this kind, if they run on another one now; nil:

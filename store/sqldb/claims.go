@@ -58,6 +58,7 @@ AND (?1 <= 0 OR coalesce((SELECT disk_gb FROM claim_sums WHERE claim_sums.host_i
 	releaseClaims   = `DELETE FROM claims WHERE holder_id = ? AND kept <= ? RETURNING ` + claimColumns.list()
 	selectClaims    = `SELECT ` + claimColumns.list() + ` FROM claims ORDER BY holder_id, kept, part`
 	selectClaimsOn  = `SELECT ` + claimColumns.list() + ` FROM claims WHERE host_id = ? ORDER BY holder_id, kept, part`
+	selectClaimsOf  = `SELECT ` + claimColumns.list() + ` FROM claims WHERE holder_id = ? ORDER BY kept, part`
 	selectClaimSums = `SELECT ` + sumColumns.list() + ` FROM claim_sums`
 	selectDevices   = `SELECT ` + claimDevice.list() + ` FROM claims WHERE device IS NOT NULL`
 )
@@ -169,6 +170,11 @@ func (tx *Tx) ReleaseClaims(holderID string, kept bool) ([]compute.Claim, error)
 
 // ListClaims gives all claims, by their holders.
 func (tx *Tx) ListClaims() ([]compute.Claim, error) { return tx.claims("list claims", selectClaims) }
+
+// ClaimsOf gives the claims of a holder.
+func (tx *Tx) ClaimsOf(holderID string) ([]compute.Claim, error) {
+	return tx.claims("list claims of "+holderID, selectClaimsOf, holderID)
+}
 
 // ClaimsOn gives the claims on a host, by their holders. It looks at all claims.
 func (tx *Tx) ClaimsOn(hostID string) ([]compute.Claim, error) {

@@ -46,6 +46,8 @@ func claims(t *testing.T, open Open) {
 	require.NoError(t, claim(t, s, other))
 	require.Equal(t, []compute.Claim{gpus, storage, cpu, other}, read(t, s, listClaims))
 	require.Equal(t, []compute.Claim{other}, read(t, s, func(tx store.Tx) ([]compute.Claim, error) { return tx.ClaimsOn("i") }))
+	require.Equal(t, []compute.Claim{gpus, storage}, read(t, s, func(tx store.Tx) ([]compute.Claim, error) { return tx.ClaimsOf("a") }))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Claim, error) { return tx.ClaimsOf("nobody") }))
 	require.Equal(t, map[string]compute.Claimed{"h": {GPUs: 2, VCPUs: 2, MemoryGB: 8, DiskGB: 35}, "i": {GPUs: 1}}, read(t, s, claimSums))
 	require.ElementsMatch(t, []string{"h 1", "h GPU-ü", "i 1"}, devices(t, s))
 

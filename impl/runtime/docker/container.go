@@ -172,14 +172,14 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 		return runtime.State{}, err
 	}
 
-	return state(c), nil
+	return h.state(c), nil
 }
 
-func state(c container.InspectResponse) runtime.State {
+func (h *Runtime) state(c container.InspectResponse) runtime.State {
 	s := runtime.State{Phase: runtime.Up, StartedAt: startedAt(c)}
 	s.Generation, _ = strconv.ParseInt(c.Config.Labels[labelGeneration], 10, 64)
 	if isUp(c) {
-		s.Ports = published(c)
+		s.Ports = published(c, h.machineIP())
 		return s
 	}
 	s.Phase, s.ExitCode, s.OOM, s.Reason = runtime.Ended, c.State.ExitCode, c.State.OOMKilled, c.State.Error
@@ -194,8 +194,8 @@ func startedAt(c container.InspectResponse) time.Time {
 	return at.UTC()
 }
 
-// published gives the ports in the order in which they were asked for.
-func published(c container.InspectResponse) (all []compute.PublishedPort) {
+// published gives the ports in the order in which they were asked for. They are at the address unless they have one of their own.
+func published(c container.InspectResponse, address string) (all []compute.PublishedPort) {
 	for text := range strings.SplitSeq(c.Config.Labels[labelPorts], ",") {
 		port, err := private(text)
 		if err != nil {
@@ -206,6 +206,7 @@ func published(c container.InspectResponse) (all []compute.PublishedPort) {
 		one := compute.PublishedPort{Private: int(port.Num()), Type: kind}
 		if bound := c.NetworkSettings.Ports[port]; len(bound) > 0 {
 			one.Public, _ = strconv.Atoi(bound[0].HostPort)
+			one.IP = address
 			if ip := bound[0].HostIP; ip.IsValid() && !ip.IsUnspecified() {
 				one.IP = ip.String()
 			}

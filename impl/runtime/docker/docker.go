@@ -51,7 +51,10 @@ const (
 	pause    = time.Second      // before an engine that did not answer is asked again
 )
 
-var errClosed = errors.New("docker: the runtime is closed")
+var (
+	errClosed    = errors.New("docker: the runtime is closed")
+	errElsewhere = errors.New("docker: the GPUs are on another machine")
+)
 
 var _ runtime.Runtime = (*Runtime)(nil)
 
@@ -78,8 +81,13 @@ type Config struct {
 	AllowNewPrivileges bool
 
 	ReachHost bool // containers reach the machine by HostName, which takes an engine of API 1.41
-	// MeasureGPUs gives what nvidia-smi says of all GPUs of the engine's host; nil: it is asked on this machine.
+	// MeasureGPUs gives what nvidia-smi says of all GPUs of the engine's host; nil: it is asked on this machine, if that is the host.
 	MeasureGPUs func(context.Context) ([]byte, error)
+
+	machine string // name or address of the machine of the engine; empty: this one
+	certs   string // directory with the certificates for an engine over TCP; empty: as the environment says
+	// fetch brings an image that was built on another engine; nil: there is no other.
+	fetch func(ctx context.Context, image string, to *Runtime) error
 }
 
 // Runtime runs allocations as containers.
@@ -90,6 +98,7 @@ type Runtime struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	ends   *runtime.Ends
+	own    bool // ends is the runtime's own
 	locks  runtime.Locks
 	// networks is held for reading by who puts a container into a network, and for writing by who removes those without any.
 	networks sync.RWMutex
@@ -101,6 +110,7 @@ type Runtime struct {
 	closed  bool
 	known   *system.Info // what the engine reported of itself since it was last connected to
 	noSizes bool         // the engine could not limit a disk that it should be able to
+	address string       // of the engine's machine, if that is another one
 	reserve func(ports []string, address netip.Addr) reserved
 	starts  map[string]*start        // what is being started
 	failed  map[string]runtime.State // what could not be started, or was stopped before it was up
@@ -110,6 +120,15 @@ type Runtime struct {
 
 // New makes a runtime. The engine need not answer yet.
 func New(c Config) (*Runtime, error) {
+	h, err := newRuntime(c, runtime.NewEnds())
+	if err == nil {
+		h.own = true
+	}
+	return h, err
+}
+
+// newRuntime makes a runtime that hands what ended to ends, which is somebody else's.
+func newRuntime(c Config, ends *runtime.Ends) (*Runtime, error) {
 	if c.Owner == "" {
 		return nil, errors.New("docker: owner must not be empty")
 	}
@@ -128,43 +147,27 @@ func New(c Config) (*Runtime, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	reserve := reserve
+	if c.machine != "" {
+		c.Publish, c.ReachHost, reserve = netip.IPv4Unspecified(), false, guess
+		c.MeasureGPUs = func(context.Context) ([]byte, error) { return nil, errElsewhere }
+	}
 	if c.MeasureGPUs == nil {
 		c.MeasureGPUs = nvidiaSMI
 	}
-	engine, err := dial(c.Host)
+	engine, err := dial(c.Host, c.certs)
 	if err != nil {
 		return nil, err
 	}
 
 	h := &Runtime{
-		config: c, engine: engine, reserve: reserve, ends: runtime.NewEnds(),
+		config: c, engine: engine, reserve: reserve, ends: ends,
 		starts: map[string]*start{}, failed: map[string]runtime.State{}, quiet: map[string]bool{}, samples: map[string]sample{},
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.work.Go(h.listen)
 
 	return h, nil
-}
-
-// Address gives the address of the engine that Config.Host means.
-func Address(host string) (string, error) {
-	engine, err := dial(host)
-	if err != nil {
-		return "", err
-	}
-	return engine.DaemonHost(), engine.Close()
-}
-
-func dial(host string) (*client.Client, error) {
-	options := []client.Opt{client.FromEnv}
-	if host != "" {
-		options = append(options, client.WithHost(host))
-	}
-	engine, err := client.New(options...)
-	if err != nil {
-		return nil, fmt.Errorf("docker: %w", err)
-	}
-	return engine, nil
 }
 
 // Place packs.
@@ -182,7 +185,9 @@ func (h *Runtime) Close() error {
 	h.mu.Unlock()
 	h.cancel()
 	h.work.Wait()
-	h.ends.Close()
+	if h.own {
+		h.ends.Close()
+	}
 	return h.engine.Close()
 }
 

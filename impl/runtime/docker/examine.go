@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -20,15 +21,16 @@ type Engine struct {
 	Limits     []string // what it cannot do for an allocation, and what it warns of
 }
 
-// Examine asks the engine at the address; empty: DOCKER_HOST, or the usual socket. The error says why there is none, and
+// Examine asks the engine at the address, with the certificates in a directory if it has some; no address is DOCKER_HOST, or the usual
+// socket. The error says why there is none, and
 // Host is given with it, too.
-func Examine(ctx context.Context, host string) (Engine, error) {
-	engine, err := dial(host)
+func Examine(ctx context.Context, host, certs string) (Engine, error) {
+	engine, err := dial(host, certs)
 	if err != nil {
 		return Engine{Host: host}, err
 	}
 	defer func() { _ = engine.Close() }()
-	e := Engine{Host: engine.DaemonHost()}
+	e := Engine{Host: cmp.Or(host, engine.DaemonHost())}
 	answer, err := ask(ctx, func(ctx context.Context) (client.SystemInfoResult, error) {
 		return engine.Info(ctx, client.InfoOptions{})
 	})

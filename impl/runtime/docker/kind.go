@@ -18,6 +18,9 @@ const (
 	pullSetting       = "pull"
 	publishSetting    = "publish-on"
 	privilegesSetting = "allow-new-privileges"
+	certsSetting      = "docker-certs"
+	timeoutSetting    = "engine-timeout"
+	querySetting      = "gpu-query-image"
 )
 
 // examineTime is how long an examination of the engine may take.
@@ -44,20 +47,42 @@ func init() {
 					return err
 				},
 			},
+			{Name: certsSetting, Option: "DockerCerts", Help: "directory with ca.pem, cert.pem and key.pem for engines of hosts over TCP, or with one directory of each host's id that has them"},
+			{
+				Name: timeoutSetting, Option: "EngineTimeout", Kind: setting.Duration, Default: defaultLostAfter.String(),
+				Help: "after which a host whose engine does not answer is lost: its pods become ERROR, and its jobs go back to the queue",
+				Check: func(value string) error {
+					if d, err := time.ParseDuration(value); err != nil || d < lookTick {
+						return fmt.Errorf("must be at least %s", lookTick)
+					}
+					return nil
+				},
+			},
+			{Name: querySetting, Option: "GPUQueryImage", Default: defaultQueryImage, Help: "image in which nvidia-smi is run on a host's engine, where the file of the fleet does not say what the host has"},
 			{Name: privilegesSetting, Option: "AllowNewPrivileges", Kind: setting.Switch, Help: "let programs in containers gain privileges, by sudo and the like"},
 		},
 		Open: open, OpenEarlier: openEarlier, Doctor: doctor,
 		Address: func(v setting.Values) (string, error) { return Address(v.Text(hostSetting)) },
+		CheckEngine: func(v setting.Values, e runtime.Engine) error {
+			return checkEngine(e.Address, certsOf(v.Text(certsSetting), e.HostID))
+		},
+		DoctorEngine: func(ctx context.Context, v setting.Values, e runtime.Engine) runtime.Report {
+			return examined(ctx, e.Address, certsOf(v.Text(certsSetting), e.HostID))
+		},
 	})
 }
 
 // open makes the runtimes of pods and of workers over the engine of the settings.
 func open(_ context.Context, c runtime.Config) (o runtime.Opened, err error) {
-	config := Config{
-		Host: c.Values.Text(hostSetting), Pull: PullPolicy(c.Values.Text(pullSetting)), AllowNewPrivileges: c.Values.On(privilegesSetting),
-		ReachHost: true, Log: c.Log,
+	v := c.Values
+	config := FleetConfig{
+		Config: Config{
+			Host: v.Text(hostSetting), Pull: PullPolicy(v.Text(pullSetting)), AllowNewPrivileges: v.On(privilegesSetting), ReachHost: true, Log: c.Log,
+		},
+		Certs: v.Text(certsSetting), QueryImage: v.Text(querySetting),
 	}
-	if address := c.Values.Text(publishSetting); address != "" {
+	config.LostAfter, _ = time.ParseDuration(v.Text(timeoutSetting)) // it was checked
+	if address := v.Text(publishSetting); address != "" {
 		if config.Publish, err = netip.ParseAddr(address); err != nil {
 			return o, fmt.Errorf("address to publish ports on: %w", err)
 		}
@@ -67,21 +92,21 @@ func open(_ context.Context, c runtime.Config) (o runtime.Opened, err error) {
 
 // openEarlier makes the runtimes of pods and of workers over an engine that an earlier server used.
 func openEarlier(c runtime.Config, address string) (runtime.Opened, error) {
-	return both(c, Config{Host: address, ReachHost: true, Log: c.Log})
+	return both(c, FleetConfig{Config: Config{Host: address, ReachHost: true, Log: c.Log}})
 }
 
-func both(c runtime.Config, config Config) (o runtime.Opened, err error) {
+func both(c runtime.Config, config FleetConfig) (o runtime.Opened, err error) {
 	if config.Owner, err = c.Owner(); err != nil {
 		return o, err
 	}
 	config.Clock = compute.SystemClock{} // the engine does not live on a clock that a test has set
-	pods, err := New(config)
+	pods, err := NewFleet(config)
 	if err != nil {
 		return o, err
 	}
 
 	config.Owner += workersOwner
-	workers, err := New(config)
+	workers, err := NewFleet(config)
 	if err != nil {
 		return o, errors.Join(err, pods.Close())
 	}
@@ -89,9 +114,13 @@ func both(c runtime.Config, config Config) (o runtime.Opened, err error) {
 }
 
 func doctor(ctx context.Context, v setting.Values) runtime.Report {
+	return examined(ctx, v.Text(hostSetting), "")
+}
+
+func examined(ctx context.Context, address, certs string) runtime.Report {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
-	e, err := Examine(ctx, v.Text(hostSetting))
+	e, err := Examine(ctx, address, certs)
 	if err != nil {
 		return runtime.Report{Detail: err.Error()}
 	}

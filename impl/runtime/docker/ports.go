@@ -1,6 +1,8 @@
 package docker
 
 import (
+	"context"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"slices"
@@ -50,6 +52,29 @@ func reserve(ports []string, address netip.Addr) (r reserved) {
 	return r
 }
 
+// guess chooses ports as reserve does for an engine on another machine, where nobody here knows what is free: one that is not is found
+// out when the container starts, and another one is tried. They are among those that systems give away last.
+func guess(ports []string, _ netip.Addr) (r reserved) {
+	const first, number = 20_000, 12_000
+	taken := map[int]bool{}
+	for _, text := range ports {
+		port, kind, _ := strings.Cut(text, "/")
+		private, err := strconv.Atoi(port)
+		if kind != string(network.TCP) || err != nil || len(r.ports) == mostReserved {
+			continue
+		}
+
+		public := first + rand.IntN(number)
+		for taken[public] {
+			public = first + rand.IntN(number)
+		}
+		taken[public] = true
+		r.ports = append(r.ports, compute.PublishedPort{Private: private, Public: public, Type: kind})
+	}
+
+	return r
+}
+
 func (r reserved) release() {
 	for _, l := range r.listeners {
 		_ = l.Close()
@@ -76,12 +101,15 @@ func (h *Runtime) complete(o client.ContainerCreateOptions, a runtime.Allocation
 }
 
 // publicIP is the address that ports are published on. If that is every address, it is the one with which an engine on this machine
-// goes out, if it does, and else unknown.
+// goes out, or that of the engine's machine, and else unknown.
 func (h *Runtime) publicIP() string {
 	if !h.config.Publish.IsUnspecified() {
 		return h.config.Publish.String()
 	}
-	if !strings.HasPrefix(h.engine.DaemonHost(), "unix://") {
+	if h.config.machine != "" {
+		return h.machineIP()
+	}
+	if !strings.HasPrefix(h.engine.DaemonHost(), unixScheme) {
 		return ""
 	}
 	conn, err := net.Dial("udp", "192.0.2.1:9") // an address for documentation: the way there is looked up, and nothing is sent
@@ -90,4 +118,28 @@ func (h *Runtime) publicIP() string {
 	}
 	defer func() { _ = conn.Close() }()
 	return conn.LocalAddr().(*net.UDPAddr).IP.String()
+}
+
+// machineIP is the address of the engine's machine, looked up once; empty if that is this one, or unknown.
+func (h *Runtime) machineIP() string {
+	if h.config.machine == "" {
+		return ""
+	}
+	h.mu.Lock()
+	known := h.address
+	h.mu.Unlock()
+	if known != "" {
+		return known
+	}
+
+	ctx, cancel := context.WithTimeout(h.ctx, lookTime)
+	defer cancel()
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", h.config.machine)
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.address = found[0].Unmap().String()
+	return h.address
 }

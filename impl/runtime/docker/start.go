@@ -233,8 +233,10 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 			return nil
 		case !errdefs.IsNotFound(err):
 			return err
+		case built && h.config.fetch != nil:
+			return h.config.fetch(ctx, a.Image, h)
 		case built:
-			return fmt.Errorf("image %q was built, and is not there any more", a.Image)
+			return errNotBuilt(a.Image)
 		case h.config.Pull == PullNever:
 			return fmt.Errorf("image %q is not there, and images are not pulled", a.Image)
 		}
@@ -262,4 +264,9 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 	}
 
 	return nil
+}
+
+// errNotBuilt says that an image that was built is gone.
+func errNotBuilt(image string) error {
+	return fmt.Errorf("image %q was built, and is not there any more", image)
 }

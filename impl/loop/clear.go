@@ -1,0 +1,76 @@
+package loop
+
+import (
+	"context"
+	"errors"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
+)
+
+// Clear ends what is on a host and is not to be there any more: containers of pods that ended, or went elsewhere, while nobody could reach
+// the host. It returns once they have ended. What a pod keeps there stays, as long as there is the pod.
+func (l *Pods) Clear(ctx context.Context, hostID string, on runtime.Runtime) error {
+	return clearHost(ctx, on, func(id string) (keep, remove bool, err error) {
+		var p compute.Pod
+		err = l.Store.Read(ctx, func(tx store.Tx) (err error) {
+			p, err = tx.Pod(compute.PodID(id))
+			return err
+		})
+		switch {
+		case compute.CodeOf(err) == compute.NotFound:
+			return false, true, nil
+		case err != nil:
+			return false, false, err
+		case p.HostID != hostID || p.Status == compute.PodTerminated:
+			return false, true, nil
+		case !p.Status.HoldsHost():
+			return false, false, nil
+		}
+
+		state, err := on.Inspect(ctx, id)
+		if errors.Is(err, runtime.ErrUnknown) { // there is no more of it than its mount
+			return true, false, nil
+		}
+		return state.Generation == p.Generation(), false, err
+	})
+}
+
+// Clear ends the workers on a host of which there is no row any more, as they ended while nobody could reach the host.
+func (l *Workers) Clear(ctx context.Context, _ string, on runtime.Runtime) error {
+	return clearHost(ctx, on, func(id string) (keep, remove bool, err error) {
+		err = l.Store.Read(ctx, func(tx store.Tx) error {
+			_, err := tx.Worker(compute.WorkerID(id))
+			return err
+		})
+		if compute.CodeOf(err) == compute.NotFound {
+			return false, true, nil
+		}
+		return err == nil, false, err
+	})
+}
+
+// clearHost goes through what there is on a host: it keeps it, removes it, or else stops it.
+func clearHost(ctx context.Context, on runtime.Runtime, of func(id string) (keep, remove bool, err error)) error {
+	ids, err := on.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		keep, remove, err := of(id)
+		switch {
+		case err != nil:
+			return err
+		case keep:
+		case remove:
+			err = on.Remove(ctx, id)
+		default:
+			err = on.Stop(ctx, id, stopGrace)
+		}
+		if err != nil && !errors.Is(err, runtime.ErrUnknown) {
+			return err
+		}
+	}
+	return nil
+}

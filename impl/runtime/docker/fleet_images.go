@@ -1,0 +1,87 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/moby/moby/client"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+var _ runtime.Builder = (*Fleet)(nil)
+
+// Build has the first engine build that answers. Others get the image from it when they need it.
+func (f *Fleet) Build(ctx context.Context, b runtime.Build, emit func(line string)) error {
+	all := f.reached()
+	if len(all) == 0 {
+		return fmt.Errorf("%w: no host's engine does", runtime.ErrUnavailable)
+	}
+	return all[0].do(ctx, func(ctx context.Context) error { return all[0].Build(ctx, b, emit) })
+}
+
+// Images gives the builds of which an engine that answers has an image.
+func (f *Fleet) Images(ctx context.Context) (ids []compute.BuildID, err error) {
+	for _, e := range f.reached() {
+		some, one := with(ctx, e, e.Images)
+		ids, err = append(ids, some...), errors.Join(err, one)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), err
+}
+
+// RemoveImage removes the image from the engines that answer; those that do not are found by Images when they do again.
+func (f *Fleet) RemoveImage(ctx context.Context, id compute.BuildID) (err error) {
+	for _, e := range f.reached() {
+		err = errors.Join(err, e.do(ctx, func(ctx context.Context) error { return e.RemoveImage(ctx, id) }))
+	}
+	return err
+}
+
+// fetch brings an image that was built on another engine. One that is on its way already is waited for.
+func (f *Fleet) fetch(ctx context.Context, image string, to *Runtime) error {
+	unlock, err := to.locks.Lock(ctx, "image "+image)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	if _, err := to.engine.ImageInspect(ctx, image); err == nil {
+		return nil
+	}
+	for _, e := range f.reached() {
+		if e.Runtime == to {
+			continue
+		}
+		if _, err := e.engine.ImageInspect(ctx, image); err == nil {
+			return send(ctx, e.Runtime, to, image)
+		}
+	}
+	if f.silent() {
+		return fmt.Errorf("%w: image %q may be on a host whose engine does not", runtime.ErrUnavailable, image)
+	}
+	return errNotBuilt(image)
+}
+
+// send copies an image from one engine to another, through this process.
+func send(ctx context.Context, from, to *Runtime, image string) error {
+	saved, err := from.engine.ImageSave(ctx, []string{image})
+	if err != nil {
+		return fmt.Errorf("image %q cannot be copied: %w", image, fault(err))
+	}
+	defer func() { _ = saved.Close() }()
+	loaded, err := to.engine.ImageLoad(ctx, saved, client.ImageLoadWithQuiet(true))
+	if err != nil {
+		return fmt.Errorf("image %q cannot be copied: %w", image, fault(err))
+	}
+	_, err = io.Copy(io.Discard, loaded)
+	_ = loaded.Close()
+	if err == nil {
+		_, err = to.engine.ImageInspect(ctx, image)
+	}
+	return fault(err)
+}
