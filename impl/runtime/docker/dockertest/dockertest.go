@@ -74,28 +74,32 @@ func Need(t testing.TB) (engine *client.Client, owner string) {
 
 // Sweep removes all containers, volumes and networks of the owner.
 func Sweep(t testing.TB, owner string) {
-	ctx := context.Background()
 	f, err := find()
 	require.NoError(t, err)
+	sweep(t, f.engine, owner)
+}
+
+func sweep(t testing.TB, engine *client.Client, owner string) {
+	ctx := context.Background()
 	ours := make(client.Filters).Add("label", "dev.berth.owner="+owner)
-	containers, err := f.engine.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: ours})
+	containers, err := engine.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: ours})
 	require.NoError(t, err)
 
 	for _, one := range containers.Items {
-		_, err := f.engine.ContainerRemove(ctx, one.ID, client.ContainerRemoveOptions{Force: true})
+		_, err := engine.ContainerRemove(ctx, one.ID, client.ContainerRemoveOptions{Force: true})
 		require.NoError(t, err)
 	}
-	volumes, err := f.engine.VolumeList(ctx, client.VolumeListOptions{Filters: ours})
+	volumes, err := engine.VolumeList(ctx, client.VolumeListOptions{Filters: ours})
 	require.NoError(t, err)
 
 	for _, one := range volumes.Items {
-		_, err := f.engine.VolumeRemove(ctx, one.Name, client.VolumeRemoveOptions{})
+		_, err := engine.VolumeRemove(ctx, one.Name, client.VolumeRemoveOptions{})
 		require.NoError(t, err)
 	}
-	networks, err := f.engine.NetworkList(ctx, client.NetworkListOptions{Filters: ours})
+	networks, err := engine.NetworkList(ctx, client.NetworkListOptions{Filters: ours})
 	require.NoError(t, err)
 	for _, one := range networks.Items {
-		_, err := f.engine.NetworkRemove(ctx, one.ID, client.NetworkRemoveOptions{})
+		_, err := engine.NetworkRemove(ctx, one.ID, client.NetworkRemoveOptions{})
 		require.NoError(t, err)
 	}
 }
@@ -131,8 +135,7 @@ func build(ctx context.Context, name, path string) ([]byte, error) {
 
 // importProgram makes an image of the program, unless one of this very program is there.
 func importProgram(ctx context.Context, c *client.Client, name string, program []byte) (image string, err error) {
-	sum := sha256.Sum256(program)
-	image = "berth-test-" + name + ":" + hex.EncodeToString(sum[:6])
+	image = imageOf(name, program)
 	if _, err := c.ImageInspect(ctx, image); err == nil {
 		return image, nil
 	}
@@ -151,6 +154,12 @@ func importProgram(ctx context.Context, c *client.Client, name string, program [
 	return image, errors.Join(err, answer.Close())
 }
 
+// imageOf names the image of a program.
+func imageOf(name string, program []byte) string {
+	sum := sha256.Sum256(program)
+	return "berth-test-" + name + ":" + hex.EncodeToString(sum[:6])
+}
+
 // pack makes the file system of the image.
 func pack(name string, program []byte) (*bytes.Buffer, error) {
 	var archive bytes.Buffer
@@ -158,6 +167,9 @@ func pack(name string, program []byte) (*bytes.Buffer, error) {
 	err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(program))})
 	if err == nil {
 		_, err = w.Write(program)
+	}
+	if err == nil { // for what asks an engine which GPUs it has
+		err = w.WriteHeader(&tar.Header{Name: "usr/bin/nvidia-smi", Typeflag: tar.TypeSymlink, Linkname: "/" + name, Mode: 0o777})
 	}
 	return &archive, errors.Join(err, w.Close())
 }
