@@ -63,6 +63,9 @@ func newEngines(ctx context.Context, runs *runtimes, p *control.Placement, pods 
 	if len(e.named) > 0 {
 		e.warn(outer, runs.kind.Can.HostName)
 		e.first(ctx)
+		if err := e.refresh(ctx); err != nil {
+			log.Warn("hosts could not be made ready: it is tried again", "error", err)
+		}
 	}
 	return e, nil
 }

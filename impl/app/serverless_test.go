@@ -27,7 +27,8 @@ type fleet struct {
 	*testing.T
 	engine *client.Client
 	owner  string
-	server *app.Server
+	at     func() (url, queue string) // of the server
+	close  func() error
 	key    string
 	id     string
 }
@@ -39,7 +40,8 @@ func newFleet(t *testing.T, c app.Config, members string) *fleet {
 	image := dockertest.Program(t, "berth", "github.com/berthdev/berth/cmd/berth")
 	own(t, c.Data, owner)
 	s := start(t, c)
-	f := &fleet{T: t, engine: engine, owner: owner + workerOwner, server: s, key: s.FirstKey()}
+	f := &fleet{T: t, engine: engine, owner: owner + workerOwner, key: s.FirstKey(), close: s.Close}
+	f.at = func() (string, string) { return s.URL(), s.QueueURL() }
 	status, made := call(t, "POST", s.URL()+"/v2/serverless", f.key, `{"name":"slow","type":"QUEUE","image":"`+image+`","args":"worker --handler sleep",
 		"cpu":[{"id":"cpu3c","vcpuCount":2}],"disk":1,"scaling":{"type":"QUEUE_DELAY","queueDelay":0.5}`+members+`}`)
 	require.Equal(t, 201, status, made)
@@ -60,13 +62,15 @@ func (f *fleet) ids() (ids []string) {
 
 // workers gives how many workers have each status, and total.
 func (f *fleet) workers() map[string]any {
-	_, answer := call(f.T, "GET", f.server.URL()+"/v2/serverless/"+f.id+"/workers", f.key, "")
+	url, _ := f.at()
+	_, answer := call(f.T, "GET", url+"/v2/serverless/"+f.id+"/workers", f.key, "")
 	return answer["summary"].(map[string]any)
 }
 
 // send is call without a look at the documents, for many requests.
 func (f *fleet) send(method, operation string, body string) (document map[string]any) {
-	req, err := http.NewRequestWithContext(context.Background(), method, f.server.QueueURL()+"/v2/"+f.id+"/"+operation, strings.NewReader(body))
+	_, queue := f.at()
+	req, err := http.NewRequestWithContext(context.Background(), method, queue+"/v2/"+f.id+"/"+operation, strings.NewReader(body))
 	require.NoError(f, err)
 	req.Header.Set("Authorization", "Bearer "+f.key)
 	req.Header.Set("Content-Type", "application/json")
@@ -150,5 +154,5 @@ func TestDocker_EndpointScalesAndFinishesJobsDespiteKills(t *testing.T) {
 	f.requireDone(jobs)
 	t.Logf("%v jobs lost a worker", f.send("GET", "health", "")["jobs"].(map[string]any)["retried"])
 	require.Eventually(t, func() bool { return f.workers()["total"] == 0.0 && len(f.ids()) == 0 }, time.Minute, 100*time.Millisecond)
-	require.NoError(t, f.server.Close())
+	require.NoError(t, f.close())
 }

@@ -211,11 +211,11 @@ func (e *engine) find() error {
 	if _, gives := info.Runtimes[nvidia]; gives {
 		list, err := e.query(ctx, runtime.GPUListCommand)
 		if err != nil {
-			return fmt.Errorf("its GPUs: %w", err)
+			return e.noGPUs(err)
 		}
 		summary, err := e.query(ctx, runtime.GPUSummaryCommand)
 		if err != nil {
-			return fmt.Errorf("its GPUs: %w", err)
+			return e.noGPUs(err)
 		}
 		has.GPUs, has.CUDA = runtime.ParseGPUs(list, summary)
 	}
@@ -224,6 +224,11 @@ func (e *engine) find() error {
 	defer e.mu.Unlock()
 	e.has, e.asked = has, true
 	return nil
+}
+
+// noGPUs says why it is not known which GPUs the host has.
+func (e *engine) noGPUs(err error) error {
+	return fmt.Errorf("its GPUs, as %s in the image of --%s gives them: %w", runtime.GPUSummaryCommand[0], querySetting, err)
 }
 
 // query runs a command in a container that sees all GPUs of the host, and gives what it wrote.

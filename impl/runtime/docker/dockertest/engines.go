@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/moby/moby/client"
 	"github.com/stretchr/testify/require"
@@ -95,6 +96,22 @@ func (m Machine) run(name string) {
 
 // Sweep removes what the engine has of the owner.
 func (m Machine) Sweep(owner string) { sweep(m.T, m.Client, owner) }
+
+// Up gives the names of the containers that run and are of owners whose name begins so; none if the engine does not answer.
+func (m Machine) Up(owner string) (names []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	containers, err := m.Client.ContainerList(ctx, client.ContainerListOptions{})
+	if err != nil {
+		return nil
+	}
+	for _, one := range containers.Items {
+		if strings.HasPrefix(one.Labels["dev.berth.owner"], owner) {
+			names = append(names, one.Names...)
+		}
+	}
+	return names
+}
 
 // Left gives the names of what the engine has of owners whose name begins so.
 func (m Machine) Left(owner string) (names []string) {
