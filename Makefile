@@ -152,6 +152,10 @@ generated-clients: build ## clients that four tools generate from the served doc
 containers: ## the tests that need a Docker Engine; without one they fail (RUN=pattern for some)
 	BERTH_TEST_DOCKER=1 .ci/go-test -count=1 -pgo=off $(if $(RUN),-run '$(RUN)') ./impl/runtime/docker ./impl/app ./cmd/berth
 
+.PHONY: engines
+engines: ## three Docker Engines as on three machines: what they share, and how hosts are lost, come back, come and go (needs root; RUN=pattern)
+	.ci/with-engines env BERTH_TEST_DOCKER=1 .ci/go-test -count=1 -pgo=off -p 1 -timeout 15m -run '$(or $(RUN),^TestFleet_|^TestEngines_)' ./impl/runtime/docker ./impl/app
+
 .PHONY: crash
 crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n WORKERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds $(or $(ROUNDS),20) -workers $(or $(WORKERS),20) $(if $(SEED),-seed $(SEED))

@@ -63,6 +63,15 @@ type Options struct {
 	// PublishOn is the setting publish-on: address of this host that docker publishes the ports of pods on. Default:
 	// 127.0.0.1.
 	PublishOn string
+	// DockerCerts is the setting docker-certs: directory with ca.pem, cert.pem and key.pem for engines of hosts over TCP,
+	// or with one directory of each host's id that has them.
+	DockerCerts string
+	// EngineTimeout is the setting engine-timeout: after which a host whose engine does not answer is lost: its pods
+	// become ERROR, and its jobs go back to the queue. Default: 1m0s.
+	EngineTimeout time.Duration
+	// GPUQueryImage is the setting gpu-query-image: image in which nvidia-smi is run on a host's engine, where the file of
+	// the fleet does not say what the host has. Default: ubuntu:24.04.
+	GPUQueryImage string
 	// AllowNewPrivileges is the setting allow-new-privileges: let programs in containers gain privileges, by sudo and the
 	// like.
 	AllowNewPrivileges bool

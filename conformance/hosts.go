@@ -95,6 +95,16 @@ var _ = area(func() {
 		c.Refused(c.control("DELETE", "hosts/nosuchhost", ""), 404)
 	})
 
+	add("hosts.engine", []string{"addHost"}, func(c *Check) {
+		for _, engine := range []string{"unix:///nowhere/docker.sock", "nowhere"} { // a target with test controls simulates
+			a := c.control("POST", "hosts", `{"id":"x","dataCenterId":"EU-RO-1","diskGb":1,"vcpus":1,"engine":"`+engine+`"}`)
+			c.Refused(a, 400)
+			require.Contains(c, a.JSON["detail"], "engine")
+		}
+		require.NotContains(c, c.hosts(), "x")
+		c.Refused(c.control("POST", "hosts", `{"id":"x","dataCenterId":"EU-RO-1","engine":""}`), 422)
+	})
+
 	add("hosts.scope", []string{"listHosts", "addHost", "changeHost", "removeHost"}, func(c *Check) {
 		c.needsControls()
 		_, writer := c.newKey("", "rest:write", "rest:read", "queue:*:invoke")

@@ -14,7 +14,7 @@ import (
 
 // Finding is what a machine has, or why it has not.
 type Finding struct {
-	Name      string   `json:"name"` // of a runtime, gpu, or store
+	Name      string   `json:"name"` // of a runtime, engine of host and its id, gpu, or store
 	Available bool     `json:"available"`
 	Detail    string   `json:"detail"`
 	Warnings  []string `json:"warnings"`
@@ -27,16 +27,39 @@ const examineTime = 10 * time.Second
 // stands that the settings name, if they do.
 func Examine(ctx context.Context, v setting.Values) (all []Finding) {
 	for _, k := range runtime.Kinds() {
-		r := k.Doctor(ctx, v)
-		f := Finding{Name: k.Name, Available: r.Available, Detail: r.Detail, Warnings: r.Warnings}
-		if f.Warnings == nil {
-			f.Warnings = []string{}
-		}
-		all = append(all, f)
+		all = append(all, findingOf(k.Name, k.Doctor(ctx, v)))
 	}
+	all = append(all, examineEngines(ctx, v)...)
 	all = append(all, examineGPUs(ctx))
 	if url := v.Text("store"); url != "" {
 		all = append(all, examineStore(ctx, url))
+	}
+	return all
+}
+
+func findingOf(name string, r runtime.Report) Finding {
+	f := Finding{Name: name, Available: r.Available, Detail: r.Detail, Warnings: r.Warnings}
+	if f.Warnings == nil {
+		f.Warnings = []string{}
+	}
+	return f
+}
+
+// examineEngines reports which engines of hosts answer that the file of the fleet names.
+func examineEngines(ctx context.Context, v setting.Values) (all []Finding) {
+	file := v.Text("fleet")
+	kind, err := runtime.Find(v.Text("runtime"))
+	if file == "" || file == FleetMachine || err != nil || kind.DoctorEngine == nil {
+		return nil
+	}
+	_, fleet, err := catalogAndFleet(ctx, Config{Catalog: v.Text("catalog"), Fleet: file, Runtime: kind.Name, RuntimeSettings: v})
+	if err != nil {
+		return []Finding{{Name: "fleet", Detail: err.Error(), Warnings: []string{}}}
+	}
+	for _, h := range fleet {
+		if h.Engine != "" {
+			all = append(all, findingOf("engine of host "+h.ID, kind.DoctorEngine(ctx, v, runtime.Engine{HostID: h.ID, Address: h.Engine, Ask: h.Asks()})))
+		}
 	}
 	return all
 }

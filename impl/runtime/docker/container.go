@@ -92,6 +92,7 @@ func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) erro
 	}
 
 	h.hush(c)
+	defer h.seen.forget(id)
 	seconds := int(math.Ceil(grace.Seconds()))
 	_, err = h.engine.ContainerStop(ctx, c.ID, client.ContainerStopOptions{Timeout: &seconds})
 	return fault(err)
@@ -113,6 +114,7 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 	switch {
 	case err == nil:
 		h.hush(c)
+		defer h.seen.forget(id)
 		if err := h.discard(ctx, id); err != nil {
 			return err
 		}
@@ -147,7 +149,7 @@ func (h *Runtime) hasFailed(id string) bool {
 	return has
 }
 
-// Inspect asks the engine, unless the allocation is still being started. One whose container was made and never started,
+// Inspect asks the engine, unless the allocation is still being started, or was up at the last look and the engine reported no end. One whose container was made and never started,
 // because berth ended in between, is unknown.
 func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error) {
 	if err := ctx.Err(); err != nil {
@@ -164,6 +166,10 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 		return failed, nil
 	}
 
+	known, up, changes := h.seen.get(id)
+	if up {
+		return known, nil
+	}
 	c, err := h.find(ctx, id)
 	if err == nil && c.State.Status == container.StateCreated {
 		err = runtime.ErrUnknown
@@ -172,7 +178,9 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 		return runtime.State{}, err
 	}
 
-	return h.state(c), nil
+	now := h.state(c)
+	h.seen.put(id, now, changes)
+	return now, nil
 }
 
 func (h *Runtime) state(c container.InspectResponse) runtime.State {

@@ -103,14 +103,16 @@ type Runtime struct {
 	// networks is held for reading by who puts a container into a network, and for writing by who removes those without any.
 	networks sync.RWMutex
 
+	seen    seen
 	gpuTurn sync.Mutex // of who measures
 	gpus    gpuSample
 
 	mu      sync.Mutex
 	closed  bool
-	known   *system.Info // what the engine reported of itself since it was last connected to
-	noSizes bool         // the engine could not limit a disk that it should be able to
-	address string       // of the engine's machine, if that is another one
+	renew   context.CancelFunc // has the engine asked anew what ends
+	known   *system.Info       // what the engine reported of itself since it was last connected to
+	noSizes bool               // the engine could not limit a disk that it should be able to
+	address string             // of the engine's machine, if that is another one
 	reserve func(ports []string, address netip.Addr) reserved
 	starts  map[string]*start        // what is being started
 	failed  map[string]runtime.State // what could not be started, or was stopped before it was up
@@ -164,6 +166,7 @@ func newRuntime(c Config, ends *runtime.Ends) (*Runtime, error) {
 		config: c, engine: engine, reserve: reserve, ends: ends,
 		starts: map[string]*start{}, failed: map[string]runtime.State{}, quiet: map[string]bool{}, samples: map[string]sample{},
 	}
+	h.renew = func() {}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.work.Go(h.listen)
 

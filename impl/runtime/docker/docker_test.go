@@ -7,11 +7,16 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -352,8 +357,10 @@ func TestRuntime_EngineThatComesBackLosesNothing(t *testing.T) {
 
 	up := await(t, host, "a", runtime.Up)
 	g.close()
-	_, err := host.Inspect(t.Context(), "a")
-	require.ErrorIs(t, err, runtime.ErrUnavailable)
+	require.Eventually(t, func() bool { // once it notices that nothing is reported any more
+		_, err := host.Inspect(t.Context(), "a")
+		return errors.Is(err, runtime.ErrUnavailable)
+	}, patience, look)
 	require.ErrorIs(t, host.Start(t.Context(), playing("b", "stay")), runtime.ErrUnavailable)
 
 	g.open(t, socket)
@@ -369,4 +376,47 @@ func TestRuntime_EngineThatComesBackLosesNothing(t *testing.T) {
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+func TestRuntime_LooksAtWhatIsUpWithoutACall(t *testing.T) {
+	t.Parallel()
+	c, owner := dockertest.Need(t)
+	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")
+	if !ok {
+		t.Skip("the engine is not at a socket of this machine")
+	}
+	var inspections atomic.Int64
+	proxy := httptest.NewUnstartedServer(&httputil.ReverseProxy{
+		FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", "engine"
+			if strings.HasPrefix(path.Base(r.Out.URL.Path), "json") && strings.Contains(r.Out.URL.Path, "/containers/") {
+				inspections.Add(1)
+			}
+		},
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}},
+	})
+	proxy.Start()
+	defer proxy.CloseClientConnections()
+	host := open(t, docker.Config{Owner: owner, Host: "tcp://" + proxy.Listener.Addr().String()})
+	for i := range 5 {
+		require.NoError(t, host.Start(t.Context(), playing(fmt.Sprint(i), "stay")))
+		await(t, host, fmt.Sprint(i), runtime.Up)
+	}
+
+	before := inspections.Load()
+	for range 100 {
+		for i := range 5 {
+			state, err := host.Inspect(t.Context(), fmt.Sprint(i))
+			require.NoError(t, err)
+			require.Equal(t, runtime.Up, state.Phase)
+		}
+	}
+	require.LessOrEqual(t, inspections.Load(), before+5, "one for each at most")
+
+	_, err := c.ContainerKill(t.Context(), "berth-"+owner+"-3", client.ContainerKillOptions{Signal: "KILL"})
+	require.NoError(t, err)
+	require.Equal(t, 137, await(t, host, "3", runtime.Ended).ExitCode)
 }

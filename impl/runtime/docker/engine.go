@@ -93,6 +93,7 @@ func (e *engine) look() {
 		if was {
 			e.since = e.config.Clock.Now()
 			e.cancelCalls(err)
+			e.listenAnew()
 		}
 		if e.reason == "" {
 			e.config.Log.Warn("the engine of the host does not answer", "address", e.Address, "error", err)

@@ -1,6 +1,8 @@
 package docker
 
 import (
+	"context"
+
 	"github.com/moby/moby/api/types/events"
 	"github.com/moby/moby/client"
 )
@@ -11,7 +13,13 @@ func (h *Runtime) listen() {
 	filters := h.label().Add("type", string(events.ContainerEventType))
 	filters.Add("event", string(events.ActionDie), string(events.ActionDestroy), string(events.ActionRemove))
 	for h.ctx.Err() == nil {
-		stream := h.engine.Events(h.ctx, client.EventsListOptions{Filters: filters})
+		ctx, end := context.WithCancel(h.ctx)
+		stream := h.engine.Events(ctx, client.EventsListOptions{Filters: filters})
+		h.seen.begin(true)
+		h.mu.Lock()
+		h.renew = end
+		h.mu.Unlock()
+
 		for open := true; open; {
 			select {
 			case m := <-stream.Messages:
@@ -21,6 +29,8 @@ func (h *Runtime) listen() {
 			}
 		}
 
+		end()
+		h.seen.begin(false)
 		h.mu.Lock()
 		h.known = nil  // the next engine may be another one
 		clear(h.quiet) // what ended meanwhile is not reported; what ends now is a hint more
@@ -29,8 +39,17 @@ func (h *Runtime) listen() {
 	}
 }
 
+// listenAnew has the engine asked anew what ends: what it reports on the connection of before may never come.
+func (h *Runtime) listenAnew() {
+	h.seen.begin(false)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.renew()
+}
+
 // receive takes in one event. Podman says remove for destroy.
 func (h *Runtime) receive(m events.Message) {
+	h.seen.forget(m.Actor.Attributes[labelAllocation])
 	h.mu.Lock()
 	quiet := h.quiet[m.Actor.ID]
 	if m.Action != events.ActionDie {

@@ -78,6 +78,7 @@ func (h *Runtime) begin(a runtime.Allocation, p plan) error {
 	delete(h.failed, a.ID)
 	delete(h.samples, a.ID)
 	h.starts[a.ID] = s
+	h.seen.forget(a.ID)
 	h.work.Go(func() {
 		defer cancel()
 		err := h.carryOut(ctx, a, p)
