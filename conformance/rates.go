@@ -163,15 +163,22 @@ var _ = area(func() {
 		})
 	})
 
-	add("rates.exceeded.headers", []string{"listPods", "createPod", "getPod", "deletePod"}, func(c *Check) {
+	add("rates.exceeded.headers", []string{"listPods", "createPod", "getPod", "deletePod", "listHosts"}, func(c *Check) {
 		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
+			_, admin := c.newKey(`,"user":"counted"`, "admin")
 			for _, op := range c.Operations() {
-				if op.Document == "rest" && !op.Body {
-					a := send(key, op.Method, op.Path, "")
-					require.Equal(c, 429, a.Status)
-					c.rates(a)
-					require.Contains(c, a.Header.Get("RateLimit"), `"hour";r=0;`)
+				hosts := op.Document == "controls" && isHosts(op)
+				if (op.Document != "rest" || op.Body) && !hosts {
+					continue
 				}
+				by, body := key, ""
+				if hosts {
+					by, body = admin, "{}"
+				}
+				a := send(by, op.Method, op.Path, body)
+				require.Equal(c, 429, a.Status)
+				c.rates(a)
+				require.Contains(c, a.Header.Get("RateLimit"), `"hour";r=0;`)
 			}
 		})
 	})

@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,39 +20,10 @@ import (
 
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
 	"github.com/berthdev/berth/impl/setting"
 	"github.com/berthdev/berth/store/sqlite"
 )
-
-// role makes the test binary play a berth of these settings: it says where it is, and waits to be killed.
-const role = "BERTH_TEST_ROLE"
-
-// part is what the test binary is to play with.
-type part struct {
-	Data, Listen, WorkerURL, Fleet string
-	Settings                       setting.Values // of the runtime, which is docker
-}
-
-// play says where the berth is, the first key, and a key for the hosts, if there is a first key.
-func (p part) play() error {
-	s, err := app.Start(context.Background(), app.Config{
-		Data: p.Data, Listen: p.Listen, WorkerURL: p.WorkerURL, Fleet: p.Fleet, Runtime: "docker", RuntimeSettings: p.Settings,
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
-	if err != nil {
-		return err
-	}
-	admin := ""
-	if s.FirstKey() != "" {
-		if _, admin, err = s.CreateKey(context.Background(), control.NewKey{UserID: "owner", Scopes: []compute.Scope{compute.ScopeAdmin}}); err != nil {
-			return err
-		}
-	}
-	fmt.Println(s.URL(), s.FirstKey(), admin)
-	select {}
-}
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(role); text != "" {
@@ -77,42 +46,6 @@ func TestMain(m *testing.M) {
 		doSteps()
 	}
 	os.Exit(m.Run())
-}
-
-// berth is a server in a process of its own.
-type berth struct {
-	process         *exec.Cmd
-	url, key, admin string
-}
-
-func serve(t *testing.T, dir string) *berth {
-	return servePart(t, part{Data: dir, Listen: "127.0.0.1:0"})
-}
-
-func servePart(t *testing.T, p part) *berth {
-	b := &berth{process: exec.Command(os.Args[0])}
-	text, err := json.Marshal(p)
-	require.NoError(t, err)
-	b.process.Env = append(os.Environ(), role+"="+string(text))
-	if testing.Verbose() {
-		b.process.Stderr = os.Stderr
-	}
-	out, err := b.process.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, b.process.Start())
-	t.Cleanup(func() { b.kill() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	words := append(strings.Fields(line), "", "")
-	b.url, b.key, b.admin = words[0], words[1], words[2]
-	require.True(t, strings.HasPrefix(b.url, "http://"), line)
-	return b
-}
-
-// kill sends SIGKILL.
-func (b *berth) kill() {
-	_ = b.process.Process.Kill()
-	_ = b.process.Wait()
 }
 
 // shore is a pod as its user sees it, and its container as the engine sees it.
