@@ -64,9 +64,9 @@ func guess(ports []string, _ netip.Addr) (r reserved) {
 			continue
 		}
 
-		public := first + rand.IntN(number)
-		for taken[public] {
-			public = first + rand.IntN(number)
+		public := 0
+		for public == 0 || taken[public] {
+			public = first + rand.IntN(number) //nolint:gosec // it is no secret
 		}
 		taken[public] = true
 		r.ports = append(r.ports, compute.PublishedPort{Private: private, Public: public, Type: kind})
