@@ -223,6 +223,52 @@ func TestFleet_AsksWhatAHostHas(t *testing.T) {
 	require.Empty(t, n.machines[2].Left(n.owner))
 }
 
+func TestFleet_ImagesThatWereBuiltGoWhereTheyAreNeeded(t *testing.T) {
+	t.Parallel()
+	n := openNavy(t, newOwner())
+	ctx := t.Context()
+	built := runtime.BuiltImages + n.owner + ":b"
+	require.NoError(t, n.Build(ctx, runtime.Build{
+		ID: "b", Image: built, Archive: folder(t, map[string]string{"Dockerfile": "FROM " + n.image + "\nCOPY file /file\n", "file": "of the folder"}),
+	}, func(string) {}))
+
+	for host := range n.machines {
+		id := fmt.Sprint("a", host)
+		a := n.playing(id, "read /file", "stay")
+		a.Image, a.HostID = built, fmt.Sprint(host)
+		require.NoError(t, n.Start(ctx, a))
+	}
+	for host := range n.machines {
+		id := fmt.Sprint("a", host)
+		n.await(t, id, runtime.Up)
+		var lines []string
+		require.Eventually(t, func() bool {
+			lines = nil
+			err := n.Logs(ctx, id, runtime.LogQuery{}, func(l runtime.Line) error {
+				lines = append(lines, l.Text)
+				return nil
+			})
+			return err == nil && len(lines) == 1
+		}, time.Minute, look)
+		require.Equal(t, []string{"/file: of the folder"}, lines)
+		require.NoError(t, n.Remove(ctx, id))
+	}
+
+	ids, err := n.Images(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []compute.BuildID{"b"}, ids)
+	require.NoError(t, n.RemoveImage(ctx, "b"))
+	ids, err = n.Images(ctx)
+	require.NoError(t, err)
+	require.Empty(t, ids)
+
+	a := n.playing("gone", "stay")
+	a.Image = built
+	require.NoError(t, n.Start(ctx, a))
+	require.Contains(t, n.await(t, "gone", runtime.Ended).Reason, "was built, and is not there any more")
+	require.NoError(t, n.Remove(ctx, "gone"))
+}
+
 func TestFleet_RefusesEnginesThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	f, err := docker.NewFleet(docker.FleetConfig{Config: docker.Config{Owner: "o", Clock: compute.SystemClock{}}})
