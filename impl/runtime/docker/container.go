@@ -262,10 +262,12 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(ids)), nil
 }
 
-// Volumes gives the network volumes of this owner.
+// Volumes gives the network volumes of the owner of volumes.
 func (h *Runtime) Volumes(ctx context.Context) (ids []compute.VolumeID, err error) {
 	volumes, err := ask(ctx, func(ctx context.Context) (client.VolumeListResult, error) {
-		return h.engine.VolumeList(ctx, client.VolumeListOptions{Filters: h.label().Add("label", labelVolume)})
+		return h.engine.VolumeList(ctx, client.VolumeListOptions{
+			Filters: make(client.Filters).Add("label", labelOwner+"="+h.config.Volumes, labelVolume),
+		})
 	})
 	for _, v := range volumes.Items {
 		ids = append(ids, compute.VolumeID(v.Labels[labelVolume]))

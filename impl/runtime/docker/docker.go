@@ -18,6 +18,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,7 @@ const (
 // Config is what a runtime is made of.
 type Config struct {
 	Owner   string        // whose containers they are; only one runtime of an owner may be open
+	Volumes string        // whose network volumes they are; empty: Owner
 	Host    string        // address of the engine; empty: DOCKER_HOST, or the usual socket
 	Publish netip.Addr    // address of this host that ports are published on; zero: 127.0.0.1
 	Pull    PullPolicy    // empty: if-absent
@@ -134,6 +136,7 @@ func newRuntime(c Config, ends *runtime.Ends) (*Runtime, error) {
 	if c.Owner == "" {
 		return nil, errors.New("docker: owner must not be empty")
 	}
+	c.Volumes = cmp.Or(c.Volumes, c.Owner)
 	if !c.Publish.IsValid() {
 		c.Publish = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}

@@ -420,3 +420,30 @@ func TestRuntime_LooksAtWhatIsUpWithoutACall(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 137, await(t, host, "3", runtime.Ended).ExitCode)
 }
+
+func TestRuntime_NetworkVolumesAreThoseOfTheirOwner(t *testing.T) {
+	t.Parallel()
+	c, owner := dockertest.Need(t)
+	pods, workers := open(t, docker.Config{Owner: owner}), open(t, docker.Config{Owner: owner + "-workers", Volumes: owner})
+	t.Cleanup(func() { dockertest.Sweep(t, owner+"-workers") })
+	mount := &compute.NetworkMount{VolumeID: "v", Path: "/kept"}
+	writes, reads := playing("pod", "write /kept/x one"), playing("worker", "read /kept/x")
+	writes.Network, reads.Network = mount, mount
+	require.NoError(t, pods.Start(t.Context(), writes))
+	await(t, pods, "pod", runtime.Ended)
+	require.NoError(t, workers.Start(t.Context(), reads))
+	await(t, workers, "worker", runtime.Ended)
+	require.Equal(t, "/kept/x: one\n", logs(t, workers, "worker"))
+
+	require.NoError(t, pods.Remove(t.Context(), "pod"))
+	require.NoError(t, workers.Remove(t.Context(), "worker"))
+	for _, r := range []*docker.Runtime{pods, workers} {
+		ids, err := r.Volumes(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []compute.VolumeID{"v"}, ids)
+	}
+	require.NoError(t, pods.RemoveVolume(t.Context(), "v"))
+	left, err := c.VolumeList(t.Context(), client.VolumeListOptions{Filters: make(client.Filters).Add("label", "dev.berth.owner="+owner)})
+	require.NoError(t, err)
+	require.Empty(t, left.Items)
+}

@@ -105,6 +105,7 @@ func both(c runtime.Config, config FleetConfig) (o runtime.Opened, err error) {
 		return o, err
 	}
 
+	config.Volumes = config.Owner // pods and workers share them
 	config.Owner += workersOwner
 	workers, err := NewFleet(config)
 	if err != nil {

@@ -106,7 +106,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 // name is that of an allocation's container, and of the volume of its persistent mount.
 func (h *Runtime) name(id string) string { return "berth-" + h.config.Owner + "-" + id }
 
-func (h *Runtime) volumeName(id string) string { return "berth-" + h.config.Owner + "-volume-" + id }
+func (h *Runtime) volumeName(id string) string { return "berth-" + h.config.Volumes + "-volume-" + id }
 
 // environment is the allocation's, with where it is reached; what it says of GPUs is not heeded.
 func environment(a runtime.Allocation, ip string, ports []compute.PublishedPort) []string {
@@ -139,15 +139,15 @@ func resources(a runtime.Allocation, info system.Info) container.Resources {
 }
 
 func (h *Runtime) mounts(a runtime.Allocation) (mounts []mount.Mount, volumes []client.VolumeCreateOptions) {
-	add := func(name, path, label, value string) {
+	add := func(owner, name, path, label, value string) {
 		mounts = append(mounts, mount.Mount{Type: mount.TypeVolume, Source: name, Target: path})
-		volumes = append(volumes, client.VolumeCreateOptions{Name: name, Labels: map[string]string{labelOwner: h.config.Owner, label: value}})
+		volumes = append(volumes, client.VolumeCreateOptions{Name: name, Labels: map[string]string{labelOwner: owner, label: value}})
 	}
 	if a.Persistent != nil {
-		add(h.name(a.ID), a.Persistent.Path, labelAllocation, a.ID)
+		add(h.config.Owner, h.name(a.ID), a.Persistent.Path, labelAllocation, a.ID)
 	}
 	if a.Network != nil {
-		add(h.volumeName(string(a.Network.VolumeID)), a.Network.Path, labelVolume, string(a.Network.VolumeID))
+		add(h.config.Volumes, h.volumeName(string(a.Network.VolumeID)), a.Network.Path, labelVolume, string(a.Network.VolumeID))
 	}
 	return mounts, volumes
 }
