@@ -86,8 +86,8 @@ type Options struct {
 	// KubeStorageClass is the setting kube-storage-class: storage class of the claims for persistent mounts and network
 	// volumes; without it the cluster's default.
 	KubeStorageClass string
-	// KubeVolumeSize is the setting kube-volume-size: GB that the claim for a network volume asks for, whatever the
-	// volume's own size: many classes of shared storage do not heed it. Default: 100.
+	// KubeVolumeSize is the setting kube-volume-size: GB that the claim for a global volume asks for, which has no size of
+	// its own. Default: 100.
 	KubeVolumeSize int64
 	// KubeServiceType is the setting kube-service-type: how kubernetes publishes ports: NodePort, at the address of a
 	// Pod's node, or LoadBalancer. Default: NodePort.

@@ -281,6 +281,9 @@ func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 		line = unknown
 		a.Env, a.Hostname, a.Facts = env, p.ID.Hostname(), l.facts(p)
 		a.Hosts = l.Placement.HostsFor(p)
+		if a.NetworkGB, err = volumeGB(ctx, l.Store, p.Network); err != nil {
+			return err
+		}
 	}
 
 	if p.RegistryID != "" {

@@ -14,8 +14,8 @@ import (
 // HintVolume asks for a look at the network or global volume, soon: it was deleted.
 func (l *Pods) HintVolume(id compute.VolumeID) { l.volumes.Hint(id) }
 
-// newVolumes makes the reconciler of network volumes, and of global ones, which runtimes take for such: the runtime deletes the data of those that are no more. What cannot be deleted yet,
-// because a container is still being removed, is tried again.
+// newVolumes makes the reconciler of network volumes, and of global ones, which runtimes take for such: the runtime deletes the data of
+// those that are no more. What cannot be deleted yet, because a container is still being removed, is tried again.
 func newVolumes(l *Pods, tick time.Duration) *reconcile.Reconciler[compute.VolumeID, struct{}] {
 	return reconcile.New(reconcile.Config[compute.VolumeID, struct{}]{
 		Name: "network volume", Clock: l.Clock, Log: l.Log, Tick: tick,
@@ -40,6 +40,22 @@ func removeVolume(ctx context.Context, s store.Store, r runtime.Runtime, id comp
 		return true, r.RemoveVolume(ctx, id)
 	}
 	return false, err
+}
+
+// volumeGB gives the size of the network volume that is mounted; 0 if none is, or it has no size of its own, as a global one.
+func volumeGB(ctx context.Context, s store.Store, mount *compute.NetworkMount) (gb int64, err error) {
+	if mount == nil {
+		return 0, nil
+	}
+	err = s.Read(ctx, func(tx store.Tx) error {
+		v, err := tx.Volume(mount.VolumeID)
+		if compute.CodeOf(err) == compute.NotFound {
+			return nil
+		}
+		gb = v.SizeGB
+		return err
+	})
+	return gb, err
 }
 
 // sweepVolumes deletes what a runtime has of network and global volumes that are no more, and counts the others.

@@ -105,6 +105,9 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	}
 	if !e.Declared {
 		a.Hosts = l.Placement.HostsForWorker(w)
+		if a.NetworkGB, err = volumeGB(ctx, l.Store, mount); err != nil {
+			return key.ID, err
+		}
 	}
 
 	if e.RegistryID != "" {

@@ -93,6 +93,7 @@ type Allocation struct {
 	Pids        int64 // processes and threads
 	Persistent  *compute.PersistentMount
 	Network     *compute.NetworkMount
+	NetworkGB   int64 // size of the network volume; 0: it has none of its own
 	Link        *Link // to other allocations; nil: none
 	// Credential gives the login for the image's registry. It is called when the image is to be pulled, so that nobody holds a
 	// password for longer; nil: none is needed.

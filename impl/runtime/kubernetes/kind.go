@@ -67,7 +67,7 @@ func settings() []setting.Setting {
 		{Name: classSetting, Option: "KubeStorageClass", Help: "storage class of the claims for persistent mounts and network volumes; without it the cluster's default"},
 		{
 			Name: volumeSetting, Kind: setting.Number, Default: strconv.Itoa(DefaultVolumeGB), Option: "KubeVolumeSize", Check: positive,
-			Help: "GB that the claim for a network volume asks for, whatever the volume's own size: many classes of shared storage do not heed it",
+			Help: "GB that the claim for a global volume asks for, which has no size of its own",
 		},
 		{
 			Name: serviceSetting, Default: string(NodePort), Choices: []string{string(NodePort), string(LoadBalancer)}, Option: "KubeServiceType",

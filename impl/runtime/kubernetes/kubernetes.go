@@ -101,7 +101,7 @@ type Config struct {
 	Namespace string // empty: that of the context or of berth's own Pod
 
 	StorageClass string        // of volume claims; empty: the cluster's default
-	VolumeGB     int64         // that the claim of a network volume asks for; 0: DefaultVolumeGB
+	VolumeGB     int64         // that the claim of a network volume asks for whose size is not known; 0: DefaultVolumeGB
 	Service      ServiceType   // empty: NodePort
 	GPUResource  string        // of which a GPU is one; empty: DefaultGPUResource
 	GPULabel     string        // of nodes, which names their GPUs; empty: DefaultGPULabel

@@ -304,7 +304,7 @@ func TestVolumes_AreThoseOfTheVolumeOwner(t *testing.T) {
 	s := cluster(t)
 	h, workers := open(t, s, kubernetes.Config{Owner: "o"}), open(t, s, kubernetes.Config{Owner: "o-workers", VolumeOwner: "o"})
 	a := playing("a", "write /net/x one", "say written", "stay")
-	a.Network = &compute.NetworkMount{VolumeID: "v", Path: "/net"}
+	a.Network, a.NetworkGB = &compute.NetworkMount{VolumeID: "v", Path: "/net"}, 7
 	start(t, h, a)
 	require.Eventually(t, func() bool { return logs(t, h, "a") == "written\n" }, patience, look)
 	w := playing("w", "read /net/x", "stay")
@@ -319,6 +319,7 @@ func TestVolumes_AreThoseOfTheVolumeOwner(t *testing.T) {
 	}
 	spec := s.Object("persistentvolumeclaims", "berth-volume-v")["spec"].(map[string]any)
 	require.Equal(t, []any{"ReadWriteMany"}, spec["accessModes"])
+	require.Equal(t, map[string]any{"requests": map[string]any{"storage": "7Gi"}}, spec["resources"])
 	require.NoError(t, h.Remove(t.Context(), "a"))
 	require.NoError(t, workers.Remove(t.Context(), "w"))
 	require.NoError(t, workers.RemoveVolume(t.Context(), "v"))

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -200,7 +201,7 @@ func (h *Runtime) mount(p *plan, main *container, a runtime.Allocation) {
 	if a.Network != nil {
 		id := string(a.Network.VolumeID)
 		labels := map[string]string{labelOwner: h.config.VolumeOwner, labelVolume: id}
-		add("network", a.Network.Path, h.storageClaim(volumeName(a.Network.VolumeID), labels, "ReadWriteMany", h.config.VolumeGB))
+		add("network", a.Network.Path, h.storageClaim(volumeName(a.Network.VolumeID), labels, "ReadWriteMany", cmp.Or(a.NetworkGB, h.config.VolumeGB)))
 	}
 }
 
