@@ -81,7 +81,7 @@ func (p *Placement) unchoose(choices []choice) {
 // count adds the choices to what is free so many times. The caller has the lock.
 func (p *Placement) count(choices []choice, times int64) {
 	for _, c := range choices {
-		c.host.free = c.host.free.plus(c.amount, times)
+		c.host.setFree(c.host.free.plus(c.amount, times))
 		c.host.devices.set(c.devices, times < 0)
 	}
 }

@@ -37,18 +37,16 @@ type Placement struct {
 	left     map[string]bool      // hosts that left the fleet while the server ran
 	hosts    []host
 	byID     map[string]*host  // nil until somebody asks: a server without pods never does
-	kinds    map[kind][]*host  // in the order of the fleet
+	kinds    map[kind]groups   // nil until somebody asks, likewise
 	taken    map[string]amount // of hosts of a runtime that schedules: what it reports to be held of them
 	known    bool              // memory has what the rows say
 	readings int               // how often it was read
 }
 
-// kind is what a host is looked for by: a GPU type or a CPU flavor.
-type kind struct{ gpu, cpu string }
-
 // PlacementOptions are what a placement works with.
 type PlacementOptions struct {
-	// Place chooses among the hosts that have room: that of the runtime.
+	// Place chooses among the hosts that have room: that of the runtime. Of hosts that are alike but for what is free of them it is given
+	// the one that has the least left, and the one that has the most; see compute.HostRoom.
 	Place func(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool)
 	// Schedules: the runtime places by a scheduler of its own. Nothing is claimed of hosts, and what could be held by one waits there
 	// until it is; the hosts are those of SetReported.
@@ -102,9 +100,10 @@ func (p *Placement) read(ctx context.Context) error {
 	if err := p.follow(changes); err != nil {
 		return err
 	}
+	p.kinds = nil // they are made of what is read now
 	for i := range p.hosts {
 		h := &p.hosts[i]
-		h.free, h.devices = h.whole().plus(p.taken[h.ID], -1), nil
+		h.free, h.devices, h.group = h.whole().plus(p.taken[h.ID], -1), nil, nil
 	}
 
 	for id, claimed := range sums {
@@ -276,13 +275,15 @@ func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 	}
 
 	for i := range wants {
-		for _, h := range p.suiting(&wants[i]) {
-			rows, claimed := free[h]
-			if !claimed {
-				rows = h.whole()
-			}
-			if !h.free.covers(rows) && h.fits(&wants[i], rows) {
-				return true, nil
+		for g := range p.suiting(&wants[i]) {
+			for _, h := range g.hosts {
+				rows, claimed := free[h]
+				if !claimed {
+					rows = h.whole()
+				}
+				if !h.free.covers(rows) && h.fits(&wants[i], rows) {
+					return true, nil
+				}
 			}
 		}
 	}
@@ -304,8 +305,9 @@ func (p *Placement) refuse(who string, wants []want) error {
 	p.mu.Lock()
 	outcome := NoHost
 	for i := range wants {
-		if len(p.suiting(&wants[i])) > 0 {
+		for range p.suiting(&wants[i]) {
 			outcome = Full
+			break
 		}
 	}
 
@@ -338,18 +340,25 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 		asked += ", on the host that holds its data"
 	}
 
-	var all, most, disk int64
-	for _, h := range p.suiting(&w) {
-		free := h.free.gpus
-		if w.CPU != "" {
-			free = h.free.vcpus
-		}
-		all, most, disk = all+max(0, free), max(most, free), max(disk, h.free.diskGB)
-	}
-
+	all, most, disk := p.freeFor(&w)
 	ever := ""
 	if !p.couldEver(&w) {
 		ever = "; no host could hold it with nothing else on it, either"
 	}
 	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host%s", noun, asked, all, most, disk, ever)
+}
+
+// freeFor gives what is free on the hosts of the asked sort: of what the want counts, in all and at most on one host, and the most disk in
+// GB. The caller has the lock.
+func (p *Placement) freeFor(w *want) (all, most, disk int64) {
+	for g := range p.suiting(w) {
+		t := g.tree
+		if w.CPU != "" {
+			all, most = all+t.all.vcpus, max(most, t.most.vcpus)
+		} else {
+			all, most = all+t.all.gpus, max(most, t.most.gpus)
+		}
+		disk = max(disk, t.most.diskGB)
+	}
+	return all, most, disk
 }

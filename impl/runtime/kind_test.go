@@ -29,7 +29,7 @@ func TestKind_IsRegisteredOnceAndTheDefaultFirst(t *testing.T) {
 func TestPack_TakesTheFullestHostPreferred(t *testing.T) {
 	t.Parallel()
 	rooms := []compute.HostRoom{
-		{Number: 0, Rank: 1, GPUs: 1}, {Number: 1, GPUs: 4, VCPUs: 8}, {Number: 2, GPUs: 2, VCPUs: 9}, {Number: 3, GPUs: 2, VCPUs: 8}, {Number: 4, GPUs: 2, VCPUs: 8},
+		{Number: 1, GPUs: 4, VCPUs: 8}, {Number: 2, GPUs: 2, VCPUs: 9}, {Number: 4, GPUs: 2, VCPUs: 8}, {Number: 3, GPUs: 2, VCPUs: 8}, {Number: 0, Rank: 1, GPUs: 1},
 	}
 	chosen, ok := runtime.Pack(slices.Values(rooms))
 	require.True(t, ok)
@@ -44,6 +44,9 @@ func TestPolicy(t *testing.T) {
 		{Number: 0, Rank: 0, GPUs: 2}, {Number: 1, Rank: 0, GPUs: 4, VCPUs: 8}, {Number: 2, Rank: 0, GPUs: 4, VCPUs: 9},
 		{Number: 3, Rank: 1, GPUs: 8}, {Number: 4, Rank: 1, GPUs: 3}, {Number: 5, Rank: 2, GPUs: 9},
 	}
+	shared := []compute.HostRoom{ // two that stand for others, and two that are alike
+		{Number: 4, Rank: 0, GPUs: 4}, {Number: 3, Rank: 1, GPUs: 1, OtherGPUs: 2}, {Number: 2, Rank: 1, GPUs: 2}, {Number: 1, Rank: 1, GPUs: 2},
+	}
 	named := slices.Clone(rooms)
 	for i := range named {
 		named[i].Named = true
@@ -54,7 +57,7 @@ func TestPolicy(t *testing.T) {
 		want   int
 	}{
 		{"", rooms, 0}, {runtime.PolicyPack, rooms, 0}, {runtime.PolicySpread, rooms, 2}, {runtime.PolicySpreadCenters, rooms, 3},
-		{runtime.PolicySpreadCenters, named, 2},
+		{runtime.PolicySpreadCenters, named, 2}, {runtime.PolicySpreadCenters, shared, 1},
 	} {
 		chosen, ok := c.policy.Choose(slices.Values(c.rooms))
 		require.True(t, ok)

@@ -25,53 +25,85 @@ func Policies() []string {
 func (p Policy) Choose(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom, ok bool) {
 	switch p {
 	case PolicySpread:
-		return choose(rooms, more)
+		return choose(inFirstCenter(rooms), more)
 	case PolicySpreadCenters:
-		left := map[int]compute.HostRoom{} // of each data center, by its rank
-		for r := range rooms {
-			sum := left[r.Rank]
-			sum.GPUs, sum.VCPUs = sum.GPUs+r.GPUs, sum.VCPUs+r.VCPUs
-			left[r.Rank] = sum
-		}
-		return choose(rooms, func(a, b compute.HostRoom) bool {
-			if a.Rank == b.Rank {
-				return more(a, b)
-			}
-			if a.Named || left[a.Rank] == left[b.Rank] {
-				return a.Rank < b.Rank
-			}
-			return more(left[a.Rank], left[b.Rank])
-		})
+		return chooseCenter(rooms)
 	default:
 		return Pack(rooms)
 	}
 }
 
+// chooseCenter chooses the data center with the most left, unless they were named, and there the host with the most left.
+func chooseCenter(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom, ok bool) {
+	type center struct{ best, left compute.HostRoom }
+	var centers []center
+	for r := range rooms {
+		if len(centers) == 0 || centers[len(centers)-1].best.Rank != r.Rank {
+			if r.Named && len(centers) > 0 {
+				break
+			}
+			centers = append(centers, center{best: r})
+		}
+
+		c := &centers[len(centers)-1]
+		c.left.GPUs, c.left.VCPUs = c.left.GPUs+r.GPUs+r.OtherGPUs, c.left.VCPUs+r.VCPUs+r.OtherVCPUs
+		if preferred(r, c.best, more) {
+			c.best = r
+		}
+	}
+
+	if len(centers) == 0 {
+		return best, false
+	}
+	most := centers[0]
+	for _, c := range centers[1:] {
+		if more(c.left, most.left) {
+			most = c
+		}
+	}
+	return most.best, true
+}
+
 // Pack chooses, in the most preferred data center, the host with the least left, so that large pods find large gaps. It is how the
 // runtimes place that have no scheduler of their own, unless another policy is set.
 func Pack(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom, ok bool) {
-	return choose(rooms, func(a, b compute.HostRoom) bool {
-		if a.Rank != b.Rank {
-			return a.Rank < b.Rank
-		}
+	return choose(inFirstCenter(rooms), func(a, b compute.HostRoom) bool {
 		return a.GPUs < b.GPUs || a.GPUs == b.GPUs && a.VCPUs < b.VCPUs
 	})
 }
 
-// more reports whether a has more left than b, in a data center that is preferred to b's or the same.
-func more(a, b compute.HostRoom) bool {
-	if a.Rank != b.Rank {
-		return a.Rank < b.Rank
+// inFirstCenter gives the rooms in the most preferred data center that has any. They come by their rank.
+func inFirstCenter(rooms iter.Seq[compute.HostRoom]) iter.Seq[compute.HostRoom] {
+	return func(yield func(compute.HostRoom) bool) {
+		first, found := 0, false
+		for r := range rooms {
+			if found && r.Rank != first {
+				return
+			}
+			first, found = r.Rank, true
+			if !yield(r) {
+				return
+			}
+		}
 	}
+}
+
+// more reports whether a has more left than b.
+func more(a, b compute.HostRoom) bool {
 	return a.GPUs > b.GPUs || a.GPUs == b.GPUs && a.VCPUs > b.VCPUs
 }
 
-// choose gives the first of the rooms that none is better than.
+// choose gives the first, in the order of the fleet, of the rooms that none is better than.
 func choose(rooms iter.Seq[compute.HostRoom], better func(a, b compute.HostRoom) bool) (best compute.HostRoom, ok bool) {
 	for r := range rooms {
-		if !ok || better(r, best) {
+		if !ok || preferred(r, best, better) {
 			best, ok = r, true
 		}
 	}
 	return best, ok
+}
+
+// preferred reports whether a is better than b, or as good and before it in the order of the fleet.
+func preferred(a, b compute.HostRoom, better func(a, b compute.HostRoom) bool) bool {
+	return better(a, b) || a.Number < b.Number && !better(b, a)
 }
