@@ -1,15 +1,19 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
 )
 
 // plain is a choice as it is without groups: it looks at each host of the fleet.
@@ -217,4 +221,68 @@ func TestPlacement_TreesStayFlat(t *testing.T) {
 	}
 	require.Less(t, p.of(kind{gpu: "NVIDIA L4"}).all[0].tree.depth(), 50)
 	require.Nil(t, p.best(&w), "none has the memory")
+}
+
+// reads counts the reads of a store.
+type reads struct {
+	store.Store
+	count atomic.Int64
+}
+
+func (s *reads) Read(ctx context.Context, f func(store.Tx) error) error {
+	s.count.Add(1)
+	return s.Store.Read(ctx, f)
+}
+
+func TestPlacement_RefusalsLookAtTheRowsNowAndThen(t *testing.T) {
+	t.Parallel()
+	const hosts = 3 * hostsOfRefusal
+	s := &reads{Store: openStore(t)}
+	fleet := make([]Host, hosts)
+	for i := range fleet {
+		fleet[i] = l4s(fmt.Sprint("h", i), 0)
+	}
+	fleet[7] = l4s("h7", 1)
+	first, second := openControl(t, s, fleet), openControl(t, s, fleet)
+	pod, err := first.CreatePod(t.Context(), "u", oneL4())
+	require.NoError(t, err)
+
+	create := func() error {
+		_, err := second.CreatePod(t.Context(), "u", oneL4())
+		return err
+	}
+	require.ErrorIs(t, create(), ErrFull, "the rows refuse what it believes to be free")
+	s.count.Store(0)
+	for range 40 {
+		require.ErrorIs(t, create(), ErrFull)
+	}
+	require.EqualValues(t, 10, s.count.Load(), "one of four looks at the rows")
+
+	require.NoError(t, first.DeletePod(t.Context(), "u", pod.ID))
+	refused := 0
+	for create() != nil {
+		refused++
+	}
+	require.LessOrEqual(t, refused, 3, "what another server released is seen soon")
+}
+
+func TestPlacement_WaitsForWhatMayComeToNothing(t *testing.T) {
+	t.Parallel()
+	c := openControl(t, openStore(t), []Host{l4s("a", 1)})
+	p, w := c.placement, []want{{GPU: "NVIDIA L4", Count: 1, DiskGB: 1}}
+	later := make(chan error)
+	err := p.place(t.Context(), "pod", 1, w, func([]choice) error {
+		go func() { later <- p.place(t.Context(), "pod", 1, w, func([]choice) error { return nil }) }()
+		require.Eventually(t, func() bool { // the other waits for this one
+			if !p.flight.TryRLock() {
+				return true
+			}
+			p.flight.RUnlock()
+			return false
+		}, time.Minute, time.Millisecond)
+		return errFlaky
+	})
+	require.ErrorIs(t, err, errFlaky)
+	require.NoError(t, <-later)
+	require.Empty(t, p.chosen)
 }

@@ -59,7 +59,7 @@ func (p *Placement) setHosts(hosts []Host) {
 	}
 	versions := map[string][]cudaVersion{} // hosts with the same share them
 	made := make([]host, len(hosts))       // one piece: the simulated fleet is made at every start
-	p.hosts, p.byID, p.kinds, p.known = made, nil, nil, false
+	p.hosts, p.byID, p.kinds, p.known, p.chosen = made, nil, nil, false, map[*host]amount{}
 
 	for i := range hosts {
 		n, h := &hosts[i], &made[i]

@@ -38,6 +38,8 @@ type Placement struct {
 	hosts    []host
 	byID     map[string]*host  // nil until somebody asks: a server without pods never does
 	kinds    map[kind]groups   // nil until somebody asks, likewise
+	chosen   map[*host]amount  // what is in flight of the hosts on which something is
+	trusted  int               // so many refusals take no look at the rows
 	taken    map[string]amount // of hosts of a runtime that schedules: what it reports to be held of them
 	known    bool              // memory has what the rows say
 	readings int               // how often it was read
@@ -114,6 +116,7 @@ func (p *Placement) read(ctx context.Context) error {
 	}
 
 	p.known = true
+	p.trusted = len(p.hosts) / hostsOfRefusal
 	p.readings++
 	return nil
 }
@@ -188,6 +191,10 @@ func (p *Placement) place(ctx context.Context, who string, count int, wants []wa
 		placed, err := p.attempt(count, wants, write)
 		again := errors.Is(err, errTaken)
 		if !placed && err == nil {
+			if p.mayCome(wants) {
+				p.land()
+				continue
+			}
 			again, err = p.behind(ctx, wants)
 		}
 
@@ -221,8 +228,8 @@ func (p *Placement) attempt(count int, wants []want, write func([]choice) error)
 
 	stored := false
 	defer func() { // also when write panicked
+		p.unchoose(choices, stored)
 		if !stored {
-			p.unchoose(choices)
 			p.doubt(err)
 		}
 	}()
@@ -247,8 +254,44 @@ func (p *Placement) doubt(err error) {
 	}
 }
 
-// behind reports whether the rows have room for one of the wants where memory knows of less: what others released, or what is in flight.
+// mayCome reports whether there would be room for one of the wants if what is in flight came to nothing.
+func (p *Placement) mayCome(wants []want) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range wants {
+		w := &wants[i]
+		for h, chosen := range p.chosen {
+			if h.has(kind{w.GPU, w.CPU}) && !h.draining && h.suits(w) && h.fits(w, h.free.plus(chosen, 1)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// land returns once all that is in flight has come out.
+func (p *Placement) land() {
+	p.flight.Lock()
+	defer p.flight.Unlock()
+}
+
+// hostsOfRefusal is for how many hosts there is one refusal between two looks at the rows of all: so what a refusal takes on average does
+// not grow with the fleet.
+const hostsOfRefusal = 100
+
+// behind reports whether the rows have room for one of the wants where memory knows of less: what another server released, as none does
+// while this one is the owner of the store. In a large fleet it does not look each time.
 func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
+	p.mu.Lock()
+	trusted := p.known && p.trusted > 0
+	if trusted {
+		p.trusted--
+	}
+	p.mu.Unlock()
+	if trusted {
+		return false, nil
+	}
+
 	var sums map[string]compute.Claimed
 	err := p.store.Read(ctx, func(tx store.Tx) (err error) {
 		sums, err = tx.ClaimSums()
@@ -288,6 +331,7 @@ func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 		}
 	}
 
+	p.trusted = len(p.hosts) / hostsOfRefusal
 	return false, nil
 }
 

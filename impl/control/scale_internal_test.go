@@ -103,13 +103,15 @@ func BenchmarkLargeFleet(b *testing.B) {
 					b.Run("place", func(b *testing.B) { benchmarkPlace(b, p) })
 					b.Run("create", func(b *testing.B) { benchmarkCreate(b, p) })
 					b.Run("refuse", func(b *testing.B) { benchmarkRefuse(b, p) })
+					b.Run("read", func(b *testing.B) { benchmarkRead(b, p) })
+					b.Run("drain", func(b *testing.B) { benchmarkDrain(b, p) })
 				})
 			}
 		})
 	}
 }
 
-// benchmarkPlace chooses hosts for pods of different sizes, and writes nothing.
+// benchmarkPlace chooses hosts for pods of different sizes, and writes nothing. Each leaves before the next comes.
 func benchmarkPlace(b *testing.B, p *Placement) {
 	wants := sizes(p.catalog, mathrand.New(mathrand.NewPCG(3, 4)), 1000)
 	var made []choice
@@ -122,7 +124,9 @@ func benchmarkPlace(b *testing.B, p *Placement) {
 		if err := p.place(b.Context(), "pod", 1, wants[i%len(wants):][:1], write); err != nil {
 			b.Fatal(err)
 		}
-		p.unchoose(made)
+		p.mu.Lock()
+		p.count(made, 1)
+		p.mu.Unlock()
 		i++
 	}
 }
@@ -147,5 +151,23 @@ func benchmarkRefuse(b *testing.B, p *Placement) {
 		if !errors.Is(err, ErrFull) {
 			b.Fatal(err)
 		}
+	}
+}
+
+// benchmarkRead reads the claims of all hosts, as a start does, and places one pod.
+func benchmarkRead(b *testing.B, p *Placement) {
+	w := want{GPU: "NVIDIA L4", Count: 1, DiskGB: 20, Cloud: compute.Secure}
+	for b.Loop() {
+		require.NoError(b, p.read(b.Context()))
+		require.NotNil(b, p.best(&w))
+	}
+}
+
+// benchmarkDrain changes one host of the fleet.
+func benchmarkDrain(b *testing.B, p *Placement) {
+	c := &Control{placement: p}
+	for b.Loop() {
+		_, err := c.DrainHost(b.Context(), p.fleet[0].ID, true)
+		require.NoError(b, err)
 	}
 }
