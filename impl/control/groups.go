@@ -191,27 +191,37 @@ func (h *host) alone() *group {
 	return &group{hosts: []*host{h}, sizes: []*host{h}, tree: one.join(nil, nil)}
 }
 
-// rooms gives the hosts of the group that have room to yield, as compute.HostRoom says, and reports whether more are wanted.
-func (p *Placement) rooms(g *group, w *want, yield func(compute.HostRoom) bool) bool {
-	need := g.hosts[0].need(w)
-	least, most := g.tree.lowest(need), g.tree.highest(need)
-	if least == nil {
-		return true
-	}
-	first := &p.hosts[g.tree.first(need, least.free.spare(), least.number)]
-	last := first
-	if least.free.spare() != most.free.spare() {
-		last = &p.hosts[g.tree.first(need, most.free.spare(), most.number)]
-	}
+// rooms are the hosts of a group that have room for a want, as a policy asks for them. They are there until anything changes.
+type rooms struct {
+	placement *Placement
+	want      *want
+	need      amount
+	tree      *host
+	lowest    *host
+}
 
-	others := g.tree.spareOf(need).minus(first.free.spare())
-	if last != first {
-		others = others.minus(last.free.spare())
-	}
-	room := first.room(w)
-	room.OtherGPUs, room.OtherVCPUs = others.gpus, others.vcpus
+// look looks at another group, and reports whether any of its hosts has room.
+func (r *rooms) look(g *group) bool {
+	r.need, r.tree = g.hosts[0].need(r.want), g.tree
+	r.lowest = r.tree.lowest(r.need)
+	return r.lowest != nil
+}
 
-	return yield(room) && (last == first || yield(last.room(w)))
+// Least gives the host with the least left, among equals the first.
+func (r *rooms) Least() compute.HostRoom { return r.firstLike(r.lowest) }
+
+// Most gives the host with the most left, among equals the first.
+func (r *rooms) Most() compute.HostRoom { return r.firstLike(r.tree.highest(r.need)) }
+
+// Left gives what nobody holds of all of them.
+func (r *rooms) Left() (gpus, vcpus int64) {
+	all := r.tree.spareOf(r.need)
+	return all.gpus, all.vcpus
+}
+
+// firstLike gives the first host in the order of the fleet that has room and as much left as h.
+func (r *rooms) firstLike(h *host) compute.HostRoom {
+	return r.placement.hosts[r.tree.first(r.need, h.free.spare(), h.number)].room(r.want)
 }
 
 // room is the host as a runtime is asked to choose it.

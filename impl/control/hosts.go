@@ -210,9 +210,11 @@ func (w *want) unit() (unit, name string) {
 
 // best has the runtime choose among the hosts with room. Nil if there is none. The caller has the lock.
 func (p *Placement) best(w *want) *host {
+	all := rooms{placement: p, want: w}
 	chosen, ok := p.options.Place(func(yield func(compute.HostRoom) bool) {
 		for g := range p.suiting(w) {
-			if !p.rooms(g, w, yield) {
+			room := compute.HostRoom{Rank: w.rankOf(g.hosts[0]), Named: len(w.DataCenterIDs) > 0, Alike: &all}
+			if all.look(g) && !yield(room) {
 				return
 			}
 		}

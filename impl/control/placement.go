@@ -47,8 +47,7 @@ type Placement struct {
 
 // PlacementOptions are what a placement works with.
 type PlacementOptions struct {
-	// Place chooses among the hosts that have room: that of the runtime. Of hosts that are alike but for what is free of them it is given
-	// the one that has the least left, and the one that has the most; see compute.HostRoom.
+	// Place chooses among the hosts that have room: that of the runtime. Hosts that are alike come as one compute.HostRoom.
 	Place func(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool)
 	// Schedules: the runtime places by a scheduler of its own. Nothing is claimed of hosts, and what could be held by one waits there
 	// until it is; the hosts are those of SetReported.

@@ -25,55 +25,22 @@ func Policies() []string {
 func (p Policy) Choose(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom, ok bool) {
 	switch p {
 	case PolicySpread:
-		return choose(inFirstCenter(rooms), more)
+		return choose(firstCenter(rooms), compute.HostRoom.Most, more)
 	case PolicySpreadCenters:
-		return chooseCenter(rooms)
+		return choose(emptiestCenter(rooms), compute.HostRoom.Most, more)
 	default:
 		return Pack(rooms)
 	}
 }
 
-// chooseCenter chooses the data center with the most left, unless they were named, and there the host with the most left.
-func chooseCenter(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom, ok bool) {
-	type center struct{ best, left compute.HostRoom }
-	var centers []center
-	for r := range rooms {
-		if len(centers) == 0 || centers[len(centers)-1].best.Rank != r.Rank {
-			if r.Named && len(centers) > 0 {
-				break
-			}
-			centers = append(centers, center{best: r})
-		}
-
-		c := &centers[len(centers)-1]
-		c.left.GPUs, c.left.VCPUs = c.left.GPUs+r.GPUs+r.OtherGPUs, c.left.VCPUs+r.VCPUs+r.OtherVCPUs
-		if preferred(r, c.best, more) {
-			c.best = r
-		}
-	}
-
-	if len(centers) == 0 {
-		return best, false
-	}
-	most := centers[0]
-	for _, c := range centers[1:] {
-		if more(c.left, most.left) {
-			most = c
-		}
-	}
-	return most.best, true
-}
-
 // Pack chooses, in the most preferred data center, the host with the least left, so that large pods find large gaps. It is how the
 // runtimes place that have no scheduler of their own, unless another policy is set.
 func Pack(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom, ok bool) {
-	return choose(inFirstCenter(rooms), func(a, b compute.HostRoom) bool {
-		return a.GPUs < b.GPUs || a.GPUs == b.GPUs && a.VCPUs < b.VCPUs
-	})
+	return choose(firstCenter(rooms), compute.HostRoom.Least, func(a, b compute.HostRoom) bool { return more(b, a) })
 }
 
-// inFirstCenter gives the rooms in the most preferred data center that has any. They come by their rank.
-func inFirstCenter(rooms iter.Seq[compute.HostRoom]) iter.Seq[compute.HostRoom] {
+// firstCenter gives the rooms in the most preferred data center that has any.
+func firstCenter(rooms iter.Seq[compute.HostRoom]) iter.Seq[compute.HostRoom] {
 	return func(yield func(compute.HostRoom) bool) {
 		first, found := 0, false
 		for r := range rooms {
@@ -88,22 +55,46 @@ func inFirstCenter(rooms iter.Seq[compute.HostRoom]) iter.Seq[compute.HostRoom] 
 	}
 }
 
+// emptiestCenter gives the rooms in the data center with the most left; in the first one, if they were named.
+func emptiestCenter(rooms iter.Seq[compute.HostRoom]) iter.Seq[compute.HostRoom] {
+	var most, now compute.HostRoom // what is left in a data center: the one with the most, and the one that is looked at
+	found := false
+	for r := range rooms {
+		if r.Named {
+			return firstCenter(rooms)
+		}
+		if !found || r.Rank != now.Rank {
+			now = compute.HostRoom{Rank: r.Rank}
+		}
+		gpus, vcpus := r.Left()
+		now.GPUs, now.VCPUs = now.GPUs+gpus, now.VCPUs+vcpus
+		if !found || r.Rank == most.Rank || more(now, most) {
+			most = now
+		}
+		found = true
+	}
+
+	return func(yield func(compute.HostRoom) bool) {
+		for r := range rooms {
+			if r.Rank > most.Rank || r.Rank == most.Rank && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // more reports whether a has more left than b.
 func more(a, b compute.HostRoom) bool {
 	return a.GPUs > b.GPUs || a.GPUs == b.GPUs && a.VCPUs > b.VCPUs
 }
 
-// choose gives the first, in the order of the fleet, of the rooms that none is better than.
-func choose(rooms iter.Seq[compute.HostRoom], better func(a, b compute.HostRoom) bool) (best compute.HostRoom, ok bool) {
+// choose gives, of one host of each of the rooms, the first in the order of the fleet that none is better than.
+func choose(rooms iter.Seq[compute.HostRoom], one func(compute.HostRoom) compute.HostRoom, better func(a, b compute.HostRoom) bool) (best compute.HostRoom, ok bool) {
 	for r := range rooms {
-		if !ok || preferred(r, best, better) {
-			best, ok = r, true
+		h := one(r)
+		if !ok || better(h, best) || h.Number < best.Number && !better(best, h) {
+			best, ok = h, true
 		}
 	}
 	return best, ok
-}
-
-// preferred reports whether a is better than b, or as good and before it in the order of the fleet.
-func preferred(a, b compute.HostRoom, better func(a, b compute.HostRoom) bool) bool {
-	return better(a, b) || a.Number < b.Number && !better(b, a)
 }
