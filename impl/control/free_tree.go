@@ -20,8 +20,6 @@ type spare struct{ gpus, vcpus int64 }
 
 func (a spare) plus(b spare) spare { return spare{a.gpus + b.gpus, a.vcpus + b.vcpus} }
 
-func (a spare) minus(b spare) spare { return spare{a.gpus - b.gpus, a.vcpus - b.vcpus} }
-
 // compare orders as policies do.
 func (a spare) compare(b spare) int {
 	return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.vcpus, b.vcpus))
