@@ -36,6 +36,10 @@ func (p *Placement) choose(count int, wants []want) []choice {
 		}
 		choices = append(choices, c)
 	}
+
+	for _, c := range choices {
+		p.chosen[c.host] = p.chosen[c.host].plus(c.amount, 1)
+	}
 	return choices
 }
 
@@ -71,17 +75,25 @@ func (p *Placement) chooseOne(wants []want) (c choice, ok bool) {
 	return choice{}, false
 }
 
-// unchoose makes the choices free again.
-func (p *Placement) unchoose(choices []choice) {
+// unchoose notes that the choices are not in flight any more. They are free again unless they are stored.
+func (p *Placement) unchoose(choices []choice, stored bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count(choices, 1)
+	for _, c := range choices {
+		p.chosen[c.host] = p.chosen[c.host].plus(c.amount, -1)
+		if p.chosen[c.host] == (amount{}) {
+			delete(p.chosen, c.host)
+		}
+	}
+	if !stored {
+		p.count(choices, 1)
+	}
 }
 
 // count adds the choices to what is free so many times. The caller has the lock.
 func (p *Placement) count(choices []choice, times int64) {
 	for _, c := range choices {
-		c.host.free = c.host.free.plus(c.amount, times)
+		c.host.setFree(c.host.free.plus(c.amount, times))
 		c.host.devices.set(c.devices, times < 0)
 	}
 }

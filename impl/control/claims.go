@@ -45,7 +45,7 @@ func (p *Placement) release(claims []compute.Claim) {
 	defer p.mu.Unlock()
 	for _, c := range claims {
 		if h := p.host(c.HostID); h != nil { // else it is of a host that is not in the fleet any more
-			h.free = h.free.plus(h.amountOf(c.Claimed()), 1)
+			h.setFree(h.free.plus(h.amountOf(c.Claimed()), 1))
 			h.devices.set(h.numbers(c.Devices), false)
 		}
 	}

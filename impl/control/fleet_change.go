@@ -175,25 +175,31 @@ func (p *Placement) follow(changes []compute.HostChange) error {
 // changed gives the fleet of the operator's file with the changes.
 func (p *Placement) changed(changes []compute.HostChange) ([]Host, error) {
 	fleet := slices.Clone(p.initial)
+	places := make(map[string]int, len(fleet))
+	for i := range fleet {
+		places[fleet[i].ID] = i
+	}
+
+	removed := map[string]bool{}
 	for _, change := range changes {
-		i := hostIn(fleet, change.ID)
+		i, has := places[change.ID]
 		switch {
-		case change.Removed && i >= 0:
-			fleet = slices.Delete(fleet, i, i+1)
+		case change.Removed:
+			removed[change.ID] = true
 		case change.Added != "":
 			var h Host
 			if err := json.Unmarshal([]byte(change.Added), &h); err != nil {
 				return nil, fmt.Errorf("read host %q: %w", change.ID, err)
 			}
-			if i < 0 {
-				fleet = append(fleet, h)
-			} else {
+			if has {
 				fleet[i] = h
+			} else {
+				fleet = append(fleet, h)
 			}
 		}
 	}
 
-	return fleet, nil
+	return slices.DeleteFunc(fleet, func(h Host) bool { return removed[h.ID] }), nil
 }
 
 // apply makes the fleet so; what is free of it is to be read. What capacity a test set is forgotten. The caller has the lock.
@@ -209,14 +215,19 @@ func (p *Placement) apply(changes []compute.HostChange, fleet []Host) {
 
 // checkChange refuses hosts that make no sense. Those that are there already, as they are, did so before.
 func (p *Placement) checkChange(fleet []Host) error {
-	seen := map[string]bool{}
+	before := make(map[string]*Host, len(p.fleet))
+	for i := range p.fleet {
+		before[p.fleet[i].ID] = &p.fleet[i]
+	}
+
+	seen := make(map[string]bool, len(fleet))
 	var changed []Host
 	for _, h := range fleet {
 		if seen[h.ID] {
 			return compute.Errorf(compute.Rejected, "hosts: there are two with id %q", h.ID)
 		}
 		seen[h.ID] = true
-		if !slices.ContainsFunc(p.fleet, func(before Host) bool { return reflect.DeepEqual(before, h) }) {
+		if was := before[h.ID]; was == nil || !reflect.DeepEqual(*was, h) {
 			changed = append(changed, h)
 		}
 	}

@@ -25,10 +25,13 @@ type host struct {
 	center   *DataCenter
 	rank     int // of the data center in the catalog
 	cuda     []cudaVersion
-	draining bool // or its engine is not used: nothing more is placed on it
-	anyCloud bool // it is of a runtime that schedules, whose machines are of none
-	free     amount
+	draining bool    // or its engine is not used: nothing more is placed on it
+	anyCloud bool    // it is of a runtime that schedules, whose machines are of none
 	devices  devices // that are claimed
+	group    *group  // nil as long as nobody asked for the groups
+	number   int     // its place in the fleet
+	free     amount
+	branch
 }
 
 // size is what the host has, as the store guards it.
@@ -57,7 +60,7 @@ func (p *Placement) setHosts(hosts []Host) {
 	}
 	versions := map[string][]cudaVersion{} // hosts with the same share them
 	made := make([]host, len(hosts))       // one piece: the simulated fleet is made at every start
-	p.hosts, p.byID, p.kinds, p.known = made, nil, map[kind][]*host{}, false
+	p.hosts, p.byID, p.kinds, p.known, p.chosen = made, nil, nil, false, map[*host]amount{}
 
 	for i := range hosts {
 		n, h := &hosts[i], &made[i]
@@ -72,14 +75,11 @@ func (p *Placement) setHosts(hosts []Host) {
 		}
 
 		rank := ranks[n.DataCenterID]
-		*h = host{Host: n, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda, draining: p.draining[n.ID] || p.away(n) != "", anyCloud: p.options.Schedules}
+		*h = host{
+			Host: n, number: i, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda, draining: p.draining[n.ID] || p.away(n) != "",
+			anyCloud: p.options.Schedules, branch: branch{priority: priorityOf(i)},
+		}
 		h.free = h.whole()
-		if h.GPU != "" {
-			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)
-		}
-		for _, id := range h.CPUs {
-			p.kinds[kind{cpu: id}] = append(p.kinds[kind{cpu: id}], h)
-		}
 	}
 }
 
@@ -95,12 +95,16 @@ func (p *Placement) host(id string) *host {
 	if h := p.byID[id]; h != nil {
 		return h
 	}
-	i := strings.LastIndexByte(id, '/')
-	if h := p.byID[id[:max(0, i)]]; h != nil && h.is(id) {
+	if h := p.byID[withoutVersion(id)]; h != nil && h.is(id) {
 		return h
 	}
 
 	return nil
+}
+
+// withoutVersion gives the id of a host without the version of CUDA that it may end with.
+func withoutVersion(id string) string {
+	return id[:max(0, strings.LastIndexByte(id, '/'))]
 }
 
 // is reports whether it is the host of that id. A simulated host has the versions of CUDA for which there was one host each before,
@@ -152,19 +156,9 @@ func (w *want) keep(p compute.Pod) {
 	w.LeastMemoryGB = max(w.LeastMemoryGB, n.MemoryGBPerGPU*p.GPU.Count)
 }
 
-// suiting gives the hosts of the asked sort, free or not. The caller has the lock.
-func (p *Placement) suiting(w *want) (all []*host) {
-	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if h.suits(w) {
-			all = append(all, h)
-		}
-	}
-	return all
-}
-
-// suits reports whether the host is of the asked sort, free or not.
+// suits reports whether the host is of the asked sort, free or not, and draining or not.
 func (h *host) suits(w *want) bool {
-	return !h.draining && (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud || h.anyCloud) &&
+	return (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud || h.anyCloud) &&
 		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
 		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.meets(&w.Needs, h.share(w))
 }
@@ -179,14 +173,24 @@ func (h *host) share(w *want) amount {
 	return amount{vcpus: w.Count, memoryGB: w.MemoryGB, diskGB: w.DiskGB}
 }
 
-// fits reports whether there is room for it if so much is free.
-func (h *host) fits(w *want, free amount) bool {
-	return free.covers(h.share(w)) && w.PersistentGB <= free.diskGB-w.DiskGB && w.LeastDiskGB <= free.diskGB
+// need is what must be free of the host.
+func (h *host) need(w *want) amount {
+	need := h.share(w)
+	need.diskGB = max(need.diskGB+w.PersistentGB, w.LeastDiskGB)
+	return need
 }
+
+// fits reports whether there is room for it if so much is free.
+func (h *host) fits(w *want, free amount) bool { return free.covers(h.need(w)) }
 
 // couldEver reports whether a host could hold it if nothing else were there. The caller has the lock.
 func (p *Placement) couldEver(w *want) bool {
-	return slices.ContainsFunc(p.suiting(w), func(h *host) bool { return h.fits(w, h.whole()) })
+	for g := range p.suiting(w) {
+		if g.ever(w) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // rankOf gives the place of the host's data center among those that are asked for.
@@ -207,13 +211,11 @@ func (w *want) unit() (unit, name string) {
 
 // best has the runtime choose among the hosts with room. Nil if there is none. The caller has the lock.
 func (p *Placement) best(w *want) *host {
-	hosts := p.kinds[kind{w.GPU, w.CPU}]
+	all := rooms{placement: p, want: w}
 	chosen, ok := p.options.Place(func(yield func(compute.HostRoom) bool) {
-		for i, h := range hosts {
-			if !h.suits(w) || !h.fits(w, h.free) {
-				continue
-			}
-			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: w.rankOf(h), Named: len(w.DataCenterIDs) > 0, GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
+		for g := range p.suiting(w) {
+			room := compute.HostRoom{Rank: w.rankOf(g.hosts[0]), Named: len(w.DataCenterIDs) > 0, Alike: &all}
+			if all.look(g) && !yield(room) {
 				return
 			}
 		}
@@ -222,5 +224,5 @@ func (p *Placement) best(w *want) *host {
 		return nil
 	}
 
-	return hosts[chosen.Number]
+	return &p.hosts[chosen.Number]
 }

@@ -38,18 +38,17 @@ type Placement struct {
 	engines  map[string]HostEngine // of hosts that have one of their own, which was asked
 	hosts    []host
 	byID     map[string]*host  // nil until somebody asks: a server without pods never does
-	kinds    map[kind][]*host  // in the order of the fleet
+	kinds    map[kind]groups   // nil until somebody asks, likewise
+	chosen   map[*host]amount  // what is in flight of the hosts on which something is
+	trusted  int               // so many refusals take no look at the rows
 	taken    map[string]amount // of hosts of a runtime that schedules: what it reports to be held of them
 	known    bool              // memory has what the rows say
 	readings int               // how often it was read
 }
 
-// kind is what a host is looked for by: a GPU type or a CPU flavor.
-type kind struct{ gpu, cpu string }
-
 // PlacementOptions are what a placement works with.
 type PlacementOptions struct {
-	// Place chooses among the hosts that have room: that of the runtime.
+	// Place chooses among the hosts that have room: that of the runtime. Hosts that are alike come as one compute.HostRoom.
 	Place func(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool)
 	// Schedules: the runtime places by a scheduler of its own. Nothing is claimed of hosts, and what could be held by one waits there
 	// until it is; the hosts are those of SetReported.
@@ -103,9 +102,10 @@ func (p *Placement) read(ctx context.Context) error {
 	if err := p.follow(changes); err != nil {
 		return err
 	}
+	p.kinds = nil // they are made of what is read now
 	for i := range p.hosts {
 		h := &p.hosts[i]
-		h.free, h.devices = h.whole().plus(p.taken[h.ID], -1), nil
+		h.free, h.devices, h.group = h.whole().plus(p.taken[h.ID], -1), nil, nil
 	}
 
 	for id, claimed := range sums {
@@ -116,6 +116,7 @@ func (p *Placement) read(ctx context.Context) error {
 	}
 
 	p.known = true
+	p.trusted = len(p.hosts) / hostsOfRefusal
 	p.readings++
 	return nil
 }
@@ -190,6 +191,10 @@ func (p *Placement) place(ctx context.Context, who string, count int, wants []wa
 		placed, err := p.attempt(count, wants, write)
 		again := errors.Is(err, errTaken)
 		if !placed && err == nil {
+			if p.mayCome(wants) {
+				p.land()
+				continue
+			}
 			again, err = p.behind(ctx, wants)
 		}
 
@@ -223,8 +228,8 @@ func (p *Placement) attempt(count int, wants []want, write func([]choice) error)
 
 	stored := false
 	defer func() { // also when write panicked
+		p.unchoose(choices, stored)
 		if !stored {
-			p.unchoose(choices)
 			p.doubt(err)
 		}
 	}()
@@ -249,8 +254,44 @@ func (p *Placement) doubt(err error) {
 	}
 }
 
-// behind reports whether the rows have room for one of the wants where memory knows of less: what others released, or what is in flight.
+// mayCome reports whether there would be room for one of the wants if what is in flight came to nothing.
+func (p *Placement) mayCome(wants []want) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range wants {
+		w := &wants[i]
+		for h, chosen := range p.chosen {
+			if h.has(kind{w.GPU, w.CPU}) && !h.draining && h.suits(w) && h.fits(w, h.free.plus(chosen, 1)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// land returns once all that is in flight has come out.
+func (p *Placement) land() {
+	p.flight.Lock()
+	defer p.flight.Unlock()
+}
+
+// hostsOfRefusal is for how many hosts there is one refusal between two looks at the rows of all: so what a refusal takes on average does
+// not grow with the fleet.
+const hostsOfRefusal = 100
+
+// behind reports whether the rows have room for one of the wants where memory knows of less: what another server released, as none does
+// while this one is the owner of the store. In a large fleet it does not look each time.
 func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
+	p.mu.Lock()
+	trusted := p.known && p.trusted > 0
+	if trusted {
+		p.trusted--
+	}
+	p.mu.Unlock()
+	if trusted {
+		return false, nil
+	}
+
 	var sums map[string]compute.Claimed
 	err := p.store.Read(ctx, func(tx store.Tx) (err error) {
 		sums, err = tx.ClaimSums()
@@ -277,17 +318,20 @@ func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 	}
 
 	for i := range wants {
-		for _, h := range p.suiting(&wants[i]) {
-			rows, claimed := free[h]
-			if !claimed {
-				rows = h.whole()
-			}
-			if !h.free.covers(rows) && h.fits(&wants[i], rows) {
-				return true, nil
+		for g := range p.suiting(&wants[i]) {
+			for _, h := range g.hosts {
+				rows, claimed := free[h]
+				if !claimed {
+					rows = h.whole()
+				}
+				if !h.free.covers(rows) && h.fits(&wants[i], rows) {
+					return true, nil
+				}
 			}
 		}
 	}
 
+	p.trusted = len(p.hosts) / hostsOfRefusal
 	return false, nil
 }
 
@@ -305,8 +349,9 @@ func (p *Placement) refuse(who string, wants []want) error {
 	p.mu.Lock()
 	outcome := NoHost
 	for i := range wants {
-		if len(p.suiting(&wants[i])) > 0 {
+		for range p.suiting(&wants[i]) {
 			outcome = Full
+			break
 		}
 	}
 
@@ -339,18 +384,25 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 		asked += ", on the host that holds its data"
 	}
 
-	var all, most, disk int64
-	for _, h := range p.suiting(&w) {
-		free := h.free.gpus
-		if w.CPU != "" {
-			free = h.free.vcpus
-		}
-		all, most, disk = all+max(0, free), max(most, free), max(disk, h.free.diskGB)
-	}
-
+	all, most, disk := p.freeFor(&w)
 	ever := ""
 	if !p.couldEver(&w) {
 		ever = "; no host could hold it with nothing else on it, either"
 	}
 	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host%s", noun, asked, all, most, disk, ever)
+}
+
+// freeFor gives what is free on the hosts of the asked sort: of what the want counts, in all and at most on one host, and the most disk in
+// GB. The caller has the lock.
+func (p *Placement) freeFor(w *want) (all, most, disk int64) {
+	for g := range p.suiting(w) {
+		t := g.tree
+		if w.CPU != "" {
+			all, most = all+t.all.vcpus, max(most, t.most.vcpus)
+		} else {
+			all, most = all+t.all.gpus, max(most, t.most.gpus)
+		}
+		disk = max(disk, t.most.diskGB)
+	}
+	return all, most, disk
 }

@@ -263,7 +263,7 @@ func BenchmarkPlaceInTheSimulatedFleet(b *testing.B) {
 	for b.Loop() {
 		choices := p.choose(1, []want{{GPU: "NVIDIA GeForce RTX 4090", Count: 1, Cloud: compute.Secure, DiskGB: 20}})
 		require.NotNil(b, choices)
-		p.unchoose(choices)
+		p.unchoose(choices, false)
 	}
 }
 

@@ -49,8 +49,15 @@ func (p *Placement) later(w *want) (found *host) {
 	if len(p.hosts) == 0 {
 		return p.anywhere(w)
 	}
-	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if h.suitsUndrained(w) && h.fits(w, h.whole()) && (found == nil || w.rankOf(h) < w.rankOf(found)) {
+	for g := range p.asked(w) {
+		if !g.hosts[0].suits(w) { // one that is drained may be back before the scheduler looks
+			continue
+		}
+		h := g.ever(w)
+		if h == nil {
+			continue
+		}
+		if found == nil || w.rankOf(h) < w.rankOf(found) || w.rankOf(h) == w.rankOf(found) && h.number < found.number {
 			found = h
 		}
 	}
@@ -68,13 +75,6 @@ func (p *Placement) anywhere(w *want) *host {
 		}
 	}
 	return &host{Host: &Host{DataCenterID: center.ID, Cloud: compute.Secure}, center: center}
-}
-
-// suitsUndrained is suits for a host that is drained, too: it may be back before the scheduler looks.
-func (h *host) suitsUndrained(w *want) bool {
-	one := *h
-	one.draining = false
-	return one.suits(w)
 }
 
 // HostsFor gives the hosts that the pod may run on, for a runtime that schedules: nil if any will do that has what it takes.
@@ -103,16 +103,19 @@ func (p *Placement) only(w want) (ids []string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := p.kinds[kind{w.GPU, w.CPU}]
-	for _, h := range all {
-		if h.suitsUndrained(&w) {
+	all := p.of(kind{w.GPU, w.CPU}).all
+	if !slices.ContainsFunc(all, func(g *group) bool { return !g.hosts[0].suits(&w) }) {
+		return nil
+	}
+	for _, g := range all {
+		if !g.hosts[0].suits(&w) {
+			continue
+		}
+		for _, h := range g.hosts {
 			ids = append(ids, h.ID)
 		}
 	}
 
-	if len(ids) == len(all) {
-		return nil
-	}
 	slices.Sort(ids)
 	return ids
 }

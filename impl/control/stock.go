@@ -74,37 +74,33 @@ func (p *Placement) places(w want) places {
 	for _, cloud := range []compute.Cloud{compute.Secure, compute.Community} {
 		sold[cloud] = p.catalog.sells(w, cloud)
 	}
-	var group *host // the last one of hosts that follow each other and have the same versions of CUDA: most have
-
-	inGroup := int64(0)
+	var last *host // of the groups that follow each other and have the same versions of CUDA: most have
+	inLast := int64(0)
 	add := func() {
-		for _, v := range group.cuda {
+		for _, v := range last.cuda {
 			if v.allowed(w.CUDAVersions, w.LeastCUDA) {
-				r.byCUDA[v] += inGroup
+				r.byCUDA[v] += inLast
 			}
 		}
 	}
 
 	p.lockKnown()
 	defer p.mu.Unlock()
-	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if !h.suits(&w) {
-			continue
-		}
-		n := int64(0)
+	for g := range p.suiting(&w) {
+		n, h := int64(0), g.hosts[0]
 		if sold[h.Cloud] {
-			n = h.places(&w)
+			n = g.places(&w)
 		}
 		r.all += n
 		r.byCenter[h.DataCenterID] += n
-		if group != nil && group.CUDAVersion != h.CUDAVersion {
+		if last != nil && last.CUDAVersion != h.CUDAVersion {
 			add()
-			inGroup = 0
+			inLast = 0
 		}
-		group, inGroup = h, inGroup+n
+		last, inLast = h, inLast+n
 	}
 
-	if group != nil {
+	if last != nil {
 		add()
 	}
 	return r
@@ -117,7 +113,12 @@ func (p *Placement) hasPlace(w *want) bool {
 	}
 	p.lockKnown()
 	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.kinds[kind{w.GPU, w.CPU}], func(h *host) bool { return h.suits(w) && h.places(w) > 0 })
+	for g := range p.suiting(w) {
+		if g.tree.lowest(g.hosts[0].need(w)) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // sells reports whether one pod can have so many in the cloud.
@@ -129,6 +130,14 @@ func (c Catalog) sells(w want, cloud compute.Cloud) bool {
 	t, _ := c.GPU(w.GPU)
 	offer := t.Offer(cloud)
 	return offer != nil && w.Count <= offer.MaxCount
+}
+
+// places gives how many pods that want w fit on the hosts of the group.
+func (g *group) places(w *want) (n int64) {
+	for _, h := range g.hosts {
+		n += h.places(w)
+	}
+	return n
 }
 
 // places gives how many pods that want w fit on the host.

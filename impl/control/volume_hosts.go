@@ -35,7 +35,7 @@ func (p *Placement) holdVolume(tx store.Claims, mount *compute.NetworkMount, at 
 // has another one of.
 func (p *Placement) nearVolumes(tx store.Claims, e compute.Endpoint, wants []want, centers []string, mounts func(dataCenterID string) *compute.NetworkMount) (near []want, err error) {
 	switch {
-	case !p.apart() || e.GlobalVolumeID == "" && len(e.VolumeIDs) == 0:
+	case e.GlobalVolumeID == "" && len(e.VolumeIDs) == 0 || !p.apart():
 		return wants, nil
 	case e.GlobalVolumeID != "":
 		for i := range wants {

@@ -49,8 +49,8 @@ func begin(one *reconcile.Look[compute.PodID, podState]) *podLook {
 	return l
 }
 
-// end leaves what the look found to the next one.
-func (one *podLook) end(now time.Time) {
+// end leaves what the look found to the next one. One that is RUNNING has that pause before it.
+func (one *podLook) end(now time.Time, pause time.Duration) {
 	one.Memory = podState{usage: one.Memory.usage}
 	switch {
 	case one.Err != nil:
@@ -66,6 +66,9 @@ func (one *podLook) end(now time.Time) {
 	case soon:
 		one.Next = reconcile.At(onTick(podTick, now, one.until))
 	case later:
+		if rested := now.Add(pause); one.until.Before(rested) {
+			one.until = rested
+		}
 		one.Next = reconcile.At(onTick(watchTick, now, one.until))
 	}
 }
@@ -110,9 +113,9 @@ func (l *Pods) look(ctx, ends context.Context, looks []*reconcile.Look[compute.P
 	}
 
 	l.write(ends, all)
-	now := l.Clock.Now()
+	now, pause := l.Clock.Now(), watchPause(l.reconciler.Known())
 	for _, one := range all {
-		one.end(now)
+		one.end(now, pause)
 	}
 }
 

@@ -16,8 +16,17 @@ import (
 // podTick is how often pods on their way are looked at: nothing else reports when a container is up.
 const podTick = 100 * time.Millisecond
 
-// watchTick is how often a RUNNING pod is looked at, whatever the runtime reports.
+// watchTick is how often a RUNNING pod is looked at, whatever the runtime reports. With more than watchedOften pods, or workers, each is
+// looked at less often, so that in all there are no more looks: the runtime reports what ends by itself, and 100,000 looks a second would
+// keep half a processor busy.
 const watchTick = time.Second
+
+const watchedOften = 10_000
+
+// watchPause is how long what is up need not be looked at, of so many, beside the watchTick.
+func watchPause(known int) time.Duration {
+	return max(0, time.Duration(known)*watchTick/watchedOften-watchTick)
+}
 
 // stopGrace is what a container gets between SIGTERM and SIGKILL.
 const stopGrace = 10 * time.Second

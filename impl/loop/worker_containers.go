@@ -127,7 +127,7 @@ func (l *Workers) look(ctx, ends context.Context, looks []*reconcile.Look[comput
 		if w.runtime == nil || w.gone {
 			continue // it is nobody's
 		}
-		one.Next = reconcile.At(l.Clock.Now().Add(watchTick))
+		one.Next = reconcile.At(l.Clock.Now().Add(watchTick + watchPause(l.containers.Known())))
 		if w.ending == nil && !w.starting {
 			one.Err = l.inspect(ctx, one.Key, w)
 		}

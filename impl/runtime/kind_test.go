@@ -29,7 +29,7 @@ func TestKind_IsRegisteredOnceAndTheDefaultFirst(t *testing.T) {
 func TestPack_TakesTheFullestHostPreferred(t *testing.T) {
 	t.Parallel()
 	rooms := []compute.HostRoom{
-		{Number: 0, Rank: 1, GPUs: 1}, {Number: 1, GPUs: 4, VCPUs: 8}, {Number: 2, GPUs: 2, VCPUs: 9}, {Number: 3, GPUs: 2, VCPUs: 8}, {Number: 4, GPUs: 2, VCPUs: 8},
+		{Number: 1, GPUs: 4, VCPUs: 8}, {Number: 2, GPUs: 2, VCPUs: 9}, {Number: 4, GPUs: 2, VCPUs: 8}, {Number: 3, GPUs: 2, VCPUs: 8}, {Number: 0, Rank: 1, GPUs: 1},
 	}
 	chosen, ok := runtime.Pack(slices.Values(rooms))
 	require.True(t, ok)
@@ -38,12 +38,20 @@ func TestPack_TakesTheFullestHostPreferred(t *testing.T) {
 	require.False(t, ok)
 }
 
+// alike are two hosts.
+type alike struct{}
+
+func (alike) Least() compute.HostRoom   { return compute.HostRoom{Number: 3, Rank: 1, GPUs: 1} }
+func (alike) Most() compute.HostRoom    { return compute.HostRoom{Number: 2, Rank: 1, GPUs: 2} }
+func (alike) Left() (gpus, vcpus int64) { return 3, 0 }
+
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	rooms := []compute.HostRoom{
 		{Number: 0, Rank: 0, GPUs: 2}, {Number: 1, Rank: 0, GPUs: 4, VCPUs: 8}, {Number: 2, Rank: 0, GPUs: 4, VCPUs: 9},
 		{Number: 3, Rank: 1, GPUs: 8}, {Number: 4, Rank: 1, GPUs: 3}, {Number: 5, Rank: 2, GPUs: 9},
 	}
+	shared := []compute.HostRoom{{Number: 4, GPUs: 4}, {Rank: 1, Alike: alike{}}, {Number: 1, Rank: 1, GPUs: 2}}
 	named := slices.Clone(rooms)
 	for i := range named {
 		named[i].Named = true
@@ -54,7 +62,8 @@ func TestPolicy(t *testing.T) {
 		want   int
 	}{
 		{"", rooms, 0}, {runtime.PolicyPack, rooms, 0}, {runtime.PolicySpread, rooms, 2}, {runtime.PolicySpreadCenters, rooms, 3},
-		{runtime.PolicySpreadCenters, named, 2},
+		{runtime.PolicySpreadCenters, named, 2}, {runtime.PolicySpreadCenters, shared, 1},
+		{runtime.PolicyPack, shared[1:], 3}, {runtime.PolicySpread, shared[1:2], 2},
 	} {
 		chosen, ok := c.policy.Choose(slices.Values(c.rooms))
 		require.True(t, ok)

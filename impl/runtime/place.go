@@ -25,23 +25,9 @@ func Policies() []string {
 func (p Policy) Choose(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom, ok bool) {
 	switch p {
 	case PolicySpread:
-		return choose(rooms, more)
+		return choose(firstCenter(rooms), compute.HostRoom.Most, more)
 	case PolicySpreadCenters:
-		left := map[int]compute.HostRoom{} // of each data center, by its rank
-		for r := range rooms {
-			sum := left[r.Rank]
-			sum.GPUs, sum.VCPUs = sum.GPUs+r.GPUs, sum.VCPUs+r.VCPUs
-			left[r.Rank] = sum
-		}
-		return choose(rooms, func(a, b compute.HostRoom) bool {
-			if a.Rank == b.Rank {
-				return more(a, b)
-			}
-			if a.Named || left[a.Rank] == left[b.Rank] {
-				return a.Rank < b.Rank
-			}
-			return more(left[a.Rank], left[b.Rank])
-		})
+		return choose(emptiestCenter(rooms), compute.HostRoom.Most, more)
 	default:
 		return Pack(rooms)
 	}
@@ -50,27 +36,64 @@ func (p Policy) Choose(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom,
 // Pack chooses, in the most preferred data center, the host with the least left, so that large pods find large gaps. It is how the
 // runtimes place that have no scheduler of their own, unless another policy is set.
 func Pack(rooms iter.Seq[compute.HostRoom]) (best compute.HostRoom, ok bool) {
-	return choose(rooms, func(a, b compute.HostRoom) bool {
-		if a.Rank != b.Rank {
-			return a.Rank < b.Rank
-		}
-		return a.GPUs < b.GPUs || a.GPUs == b.GPUs && a.VCPUs < b.VCPUs
-	})
+	return choose(firstCenter(rooms), compute.HostRoom.Least, func(a, b compute.HostRoom) bool { return more(b, a) })
 }
 
-// more reports whether a has more left than b, in a data center that is preferred to b's or the same.
-func more(a, b compute.HostRoom) bool {
-	if a.Rank != b.Rank {
-		return a.Rank < b.Rank
+// firstCenter gives the rooms in the most preferred data center that has any.
+func firstCenter(rooms iter.Seq[compute.HostRoom]) iter.Seq[compute.HostRoom] {
+	return func(yield func(compute.HostRoom) bool) {
+		first, found := 0, false
+		for r := range rooms {
+			if found && r.Rank != first {
+				return
+			}
+			first, found = r.Rank, true
+			if !yield(r) {
+				return
+			}
+		}
 	}
+}
+
+// emptiestCenter gives the rooms in the data center with the most left; in the first one, if they were named.
+func emptiestCenter(rooms iter.Seq[compute.HostRoom]) iter.Seq[compute.HostRoom] {
+	var most, now compute.HostRoom // what is left in a data center: the one with the most, and the one that is looked at
+	found := false
+	for r := range rooms {
+		if r.Named {
+			return firstCenter(rooms)
+		}
+		if !found || r.Rank != now.Rank {
+			now = compute.HostRoom{Rank: r.Rank}
+		}
+		gpus, vcpus := r.Left()
+		now.GPUs, now.VCPUs = now.GPUs+gpus, now.VCPUs+vcpus
+		if !found || r.Rank == most.Rank || more(now, most) {
+			most = now
+		}
+		found = true
+	}
+
+	return func(yield func(compute.HostRoom) bool) {
+		for r := range rooms {
+			if r.Rank > most.Rank || r.Rank == most.Rank && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// more reports whether a has more left than b.
+func more(a, b compute.HostRoom) bool {
 	return a.GPUs > b.GPUs || a.GPUs == b.GPUs && a.VCPUs > b.VCPUs
 }
 
-// choose gives the first of the rooms that none is better than.
-func choose(rooms iter.Seq[compute.HostRoom], better func(a, b compute.HostRoom) bool) (best compute.HostRoom, ok bool) {
+// choose gives, of one host of each of the rooms, the first in the order of the fleet that none is better than.
+func choose(rooms iter.Seq[compute.HostRoom], one func(compute.HostRoom) compute.HostRoom, better func(a, b compute.HostRoom) bool) (best compute.HostRoom, ok bool) {
 	for r := range rooms {
-		if !ok || better(r, best) {
-			best, ok = r, true
+		h := one(r)
+		if !ok || better(h, best) || h.Number < best.Number && !better(best, h) {
+			best, ok = h, true
 		}
 	}
 	return best, ok

@@ -173,6 +173,13 @@ func (r *Reconciler[K, M]) Keys() []K {
 	return slices.Sorted(maps.Keys(r.entries))
 }
 
+// Known reports how many objects are known.
+func (r *Reconciler[K, M]) Known() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.entries)
+}
+
 // Waiting reports how many objects are due and not under way, since as many looks are under way as may be.
 func (r *Reconciler[K, M]) Waiting() int {
 	r.mu.Lock()

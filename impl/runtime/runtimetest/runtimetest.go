@@ -120,7 +120,7 @@ func Run(t *testing.T, f func(t *testing.T) Fixture) {
 func places(t *testing.T, f Fixture) {
 	_, ok := f.Runtime.Place(slices.Values([]compute.HostRoom{}))
 	require.False(t, ok)
-	rooms := []compute.HostRoom{{Number: 3, HostID: "a", Rank: 1, GPUs: 1}, {Number: 5, HostID: "b", GPUs: 4}, {Number: 7, HostID: "c", GPUs: 2}}
+	rooms := []compute.HostRoom{{Number: 5, HostID: "b", GPUs: 4}, {Number: 7, HostID: "c", GPUs: 2}, {Number: 3, HostID: "a", Rank: 1, GPUs: 1}}
 	for range 2 { // it may be asked again
 		chosen, ok := f.Runtime.Place(slices.Values(rooms))
 		require.True(t, ok)
