@@ -27,8 +27,7 @@ type Entry struct {
 	Request, Response   Message
 	Status              int    // 0: there was no answer
 	Fault               *Fault // nil: it met none
-
-	arrived int64 // in the order in which requests came
+	Arrived             int64  // in the order in which requests came, from 1
 }
 
 // Document is what a document of GraphQL asks for.

@@ -47,7 +47,25 @@ func Text(text []byte, credentials ...string) []byte {
 	}
 	text = tokens.ReplaceAll(text, []byte(Masked))
 	text = logins.ReplaceAll(text, []byte("${1}"+Masked+"@"))
+	if !hasKeyParameter(text) {
+		return text
+	}
 	return keyParameters.ReplaceAll(text, []byte("${1}"+Masked))
+}
+
+// hasKeyParameter reports whether keyParameters matches anything. It is far quicker.
+func hasKeyParameter(text []byte) bool {
+	const name = "api_key"
+	for at := 0; ; at++ {
+		next := bytes.IndexByte(text[at:], '=')
+		if next < 0 {
+			return false
+		}
+		at += next
+		if at >= len(name) && strings.EqualFold(string(text[at-len(name):at]), name) {
+			return true
+		}
+	}
 }
 
 // shortestCredential is how long one is at least that is looked for in texts: a shorter one is a part of words.
@@ -56,9 +74,13 @@ const shortestCredential = 8
 // secretHeaders are those whose values are secret.
 var secretHeaders = []string{"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key"}
 
+// secretParts say of the name of any other header that its value is secret.
+var secretParts = []string{"token", "secret", "password"}
+
 // header masks the value of a header.
 func header(name, value string, credentials []string) string {
-	if slices.Contains(secretHeaders, strings.ToLower(name)) || slices.ContainsFunc(words(name), func(w string) bool { return w == "TOKEN" || w == "SECRET" || w == "PASSWORD" }) {
+	lower := strings.ToLower(name)
+	if slices.Contains(secretHeaders, lower) || slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(lower, part) }) {
 		return Masked
 	}
 	return string(Text([]byte(value), credentials...))
@@ -66,6 +88,9 @@ func header(name, value string, credentials []string) string {
 
 // query masks a query as it was sent: the values of parameters that carry a key.
 func query(raw string, credentials []string) string {
+	if raw == "" {
+		return ""
+	}
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
@@ -75,7 +100,6 @@ func query(raw string, credentials []string) string {
 			if value != "" {
 				pairs[i] = name + "=" + Masked
 			}
-			continue
 		}
 	}
 	return string(Text([]byte(strings.Join(pairs, "&")), credentials...))
@@ -83,6 +107,9 @@ func query(raw string, credentials []string) string {
 
 // path masks a path as it was sent: the segments that have a key.
 func path(escaped string, credentials []string) string {
+	if !strings.Contains(escaped, "%") && escaped == string(Text([]byte(escaped), credentials...)) {
+		return escaped
+	}
 	segments := strings.Split(escaped, "/")
 	for i, s := range segments {
 		if plain, err := url.PathUnescape(s); err != nil || plain != string(Text([]byte(plain), credentials...)) {
@@ -135,7 +162,7 @@ type span struct{ from, to int }
 // Mask masks what is secret in a JSON body. Of one that cannot be read to its end, what comes after the fault is masked too, unless it is only
 // the end that is missing since the body was cut.
 func (s Secrets) Mask(body []byte, cut bool) []byte {
-	if s.None() || len(bytes.TrimSpace(body)) == 0 {
+	if s.None() || len(bytes.TrimSpace(body)) == 0 || s.absentIn(body) {
 		return body
 	}
 	m := &masker{Secrets: s, body: body, d: json.NewDecoder(bytes.NewReader(body))}
@@ -163,14 +190,18 @@ func (s Secrets) Mask(body []byte, cut bool) []byte {
 	}
 }
 
-// perhapsIn reports whether something may be secret in what is no JSON: where only variables are, one of their members would have to be named.
-func (m *masker) perhapsIn(rest []byte) bool {
-	if len(m.Paths) > 0 || len(m.Names) > 0 || m.Pairs || bytes.Contains(rest, []byte(`\u`)) {
-		return true
+// absentIn reports whether nothing is secret in a body, which needs no look at its members: where only variables are, one of their members would
+// have to be named.
+func (s Secrets) absentIn(body []byte) bool {
+	if len(s.Paths) > 0 || len(s.Names) > 0 || s.Pairs && bytes.IndexByte(body, '=') >= 0 || bytes.Contains(body, []byte(`\u`)) {
+		return false
 	}
-	return slices.ContainsFunc(m.Maps, func(name string) bool {
-		return bytes.Contains(rest, []byte(name)) || slices.ContainsFunc(m.stack, func(l level) bool { return l.name == name })
-	})
+	return !slices.ContainsFunc(s.Maps, func(name string) bool { return bytes.Contains(body, []byte(name)) })
+}
+
+// perhapsIn reports whether something may be secret in the rest of a body, which is no JSON.
+func (m *masker) perhapsIn(rest []byte) bool {
+	return !m.absentIn(rest) || slices.ContainsFunc(m.stack, func(l level) bool { return slices.Contains(m.Maps, l.name) })
 }
 
 // masker goes through a JSON body.

@@ -96,7 +96,7 @@ func (j *Journal) End(r *Record, x Exchange) {
 	j.add(&Entry{
 		Time: x.At, Duration: max(0, x.End.Sub(r.began)), Method: bounded(x.Method), Path: bounded(path(x.Path, x.Credentials)), Query: bounded(query(x.Query, x.Credentials)),
 		Host: bounded(x.Host), Protocol: x.Protocol, Operation: x.Operation, Document: x.Document, Resources: resources, KeyID: r.key, User: r.user,
-		Request: j.message(x.Request, x.Credentials), Response: j.message(x.Response, x.Credentials), Status: x.Status, Fault: r.fault, arrived: r.arrived,
+		Request: j.message(x.Request, x.Credentials), Response: j.message(x.Response, x.Credentials), Status: x.Status, Fault: r.fault, Arrived: r.arrived,
 	})
 }
 

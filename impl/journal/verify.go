@@ -44,7 +44,7 @@ type Difference struct{ Member, Expected, Found string }
 // counted. With inOrder, the requests that the expectations are about must also have come one after the other. The error is that of ctx.
 func (j *Journal) Verify(ctx context.Context, expectations []Expectation, inOrder bool) (failures []Failure, dropped int64, err error) {
 	entries, dropped := j.all()
-	slices.SortFunc(entries, func(a, b *Entry) int { return cmp.Compare(a.arrived, b.arrived) })
+	slices.SortFunc(entries, func(a, b *Entry) int { return cmp.Compare(a.Arrived, b.Arrived) })
 	next := 0 // the entry from which on the next expectation is looked for
 	for i, x := range expectations {
 		found, nearest, err := x.among(ctx, entries)
