@@ -302,22 +302,25 @@ func (c *Check) direct(method, address, key string) (Answer, error) {
 var _ = area(func() {
 	add("controls.journal.secrets", []string{"listJournal"}, func(c *Check) {
 		s := c.sender()
+		_, other := c.newKey("", "rest:read")
 		s.rest("POST", "/v2/registries", `{"name":"","username":"u","password":"`+hidden+`"}`)
 		s.rest("POST", "/v2/registries", `{"name":"a","password":"`+hidden)
 		s.rest("POST", "/v2/registrys", `{"name":"a","username":"u","password":"`+hidden+`"}`)
 		s.rest("POST", "/v2/account/secrets", `{"name":"","value":"`+hidden+`"}`)
 		s.rest("PATCH", "/v2/account/secrets/nosuchsecret", `{"value":"`+hidden+`"}`)
 		s.rest("POST", "/v2/pods", `{"name":"a","env":{"DB_PASSWORD":"`+hidden+`","EPOCHS":"3"}}`)
-		s.rest("GET", "/v2/pods?api_key="+hidden, "", "Cookie: session="+hidden, "X-Api-Key: "+hidden)
-		s.rest("GET", "/v2/pods/"+s.key, "")
-		s.run(`{"input":{"mine":"` + s.key + `"},"s3Config":{"accessId":"seen","accessSecret":"` + hidden + `"},"webhook":"http://u:` + hidden + `@127.0.0.1:9/"}`)
+		s.rest("GET", "/v2/pods?api_key="+hidden, "", "Cookie: session=of-"+c.name, "X-Api-Key: "+hidden)
+		s.rest("GET", "/v2/pods/"+other, "")
+		s.run(`{"input":{"mine":"` + s.key + `","other":"` + other + `"},"s3Config":{"accessId":"seen","accessSecret":"` + hidden + `"},"webhook":"http://u:` + hidden + `@127.0.0.1:9/"}`)
 
 		entries := s.journal()
 		require.Len(c, entries, 9)
 		text, err := json.Marshal(entries)
 		require.NoError(c, err)
 		require.NotContains(c, string(text), hidden)
-		require.NotContains(c, string(text), s.key)
+		for _, secret := range []string{s.key, other, other[len(other)-40:], "of-" + c.name} {
+			require.NotContains(c, string(text), secret)
+		}
 		for _, e := range entries {
 			require.Equal(c, "***", headerOf(e, "request", "Authorization"))
 		}
