@@ -238,12 +238,12 @@ type Expectation struct {
 	Since      *time.Time      `json:"since,omitempty"`
 	Status     *string         `json:"status,omitempty"`
 
-	// Times How many entries match; at least one without it. Exactly stands alone.
+	// Times How many entries match; at least one without a member. Exactly stands alone.
 	Times *ExpectedTimes `json:"times,omitempty"`
 	Until *time.Time     `json:"until,omitempty"`
 }
 
-// ExpectedTimes How many entries match; at least one without it. Exactly stands alone.
+// ExpectedTimes How many entries match; at least one without a member. Exactly stands alone.
 type ExpectedTimes struct {
 	AtLeast *int64 `json:"atLeast,omitempty"`
 	AtMost  *int64 `json:"atMost,omitempty"`

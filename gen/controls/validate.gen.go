@@ -877,7 +877,7 @@ func readVerification(s *validate.Scanner, v *Verification) {
 						readExpectation(s, &item)
 						items = append(items, item)
 					}
-					s.Items(len(items), 1, 100)
+					s.Items(len(items), 1, 50)
 					v.Expectations = items
 				}
 			}
@@ -945,9 +945,7 @@ func readExpectation(s *validate.Scanner, v *Expectation) {
 		Times       ExpectedTimes
 	})
 	var seen uint64
-	n := 0
 	for s.Member() {
-		n++
 		switch string(s.Name()) {
 		case "operation":
 			if s.Once(&seen, bitOperation) {
@@ -1021,7 +1019,7 @@ func readExpectation(s *validate.Scanner, v *Expectation) {
 						readJournalHeader(s, &item)
 						items = append(items, item)
 					}
-					s.Items(len(items), 0, 100)
+					s.Items(len(items), 0, 10)
 					v.Headers = items
 				}
 			}
@@ -1034,7 +1032,7 @@ func readExpectation(s *validate.Scanner, v *Expectation) {
 						readBodyExpectation(s, &item)
 						items = append(items, item)
 					}
-					s.Items(len(items), 0, 100)
+					s.Items(len(items), 0, 10)
 					v.Body = items
 				}
 			}
@@ -1047,7 +1045,6 @@ func readExpectation(s *validate.Scanner, v *Expectation) {
 			s.Unknown()
 		}
 	}
-	s.Members(n, 1, -1)
 }
 
 var checkBodyExpectation_Pointer = &validate.Text{Pattern: validate.MustPattern(`^(/([^~/]|~0|~1)*)*$`)}
@@ -1103,9 +1100,7 @@ func readExpectedTimes(s *validate.Scanner, v *ExpectedTimes) {
 		AtMost  int64
 	})
 	var seen uint64
-	n := 0
 	for s.Member() {
-		n++
 		switch string(s.Name()) {
 		case "exactly":
 			if s.Once(&seen, bitExactly) {
@@ -1132,7 +1127,6 @@ func readExpectedTimes(s *validate.Scanner, v *ExpectedTimes) {
 			s.Unknown()
 		}
 	}
-	s.Members(n, 1, -1)
 }
 
 var checkStorage_State = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}
