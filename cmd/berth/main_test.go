@@ -44,6 +44,7 @@ func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 		"pods create --disk x":           "berth: invalid argument \"x\" for \"--disk\" flag: strconv.ParseInt: parsing \"x\": invalid syntax\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
 		"spec show x":                    "berth: invalid argument \"x\" for \"berth spec show\"\nusage: berth spec show rest|queue|worker|controls [flags]\nhint: see berth spec show --help\n",
 		"keys create --scope x":          "",
+		"keys create --user=":            "berth: --user must name a user\n",
 		"serve --endpoint x":             "berth: --endpoint \"x\": it must be NAME=COMMAND\n",
 		"serve --pod-retention 0":        "berth: --pod-retention \"0s\": it must be longer than 0\n",
 		"dev":                            "berth: name a handler file, or a command after --\nhint: see berth dev --help\n",
@@ -280,6 +281,12 @@ func TestNewCommand_ToolsPrintJSONToo(t *testing.T) {
 		require.NotContains(t, key, "key")
 		require.Equal(t, key.(map[string]any)["id"] == made["id"], key.(map[string]any)["revokedAt"] != nil)
 	}
+	document("keys", "create", "--data", dir, "--user", "somebody", "--name", "theirs")
+	users := map[any]any{}
+	for _, key := range document("keys", "list", "--data", dir)["keys"].([]any) {
+		users[key.(map[string]any)["name"]] = key.(map[string]any)["user"]
+	}
+	require.Equal(t, map[any]any{"first key": "owner", "ci": "owner", "theirs": "somebody"}, users)
 	require.Contains(t, document("spec", "show", "queue"), "paths")
 
 	file := filepath.Join(dir, "a.json")
