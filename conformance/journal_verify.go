@@ -46,6 +46,7 @@ var _ = area(func() {
 		require.Len(c, failures, 1)
 		require.EqualValues(c, 1, failures[0]["expectation"])
 		require.Equal(c, "requests with operation cancel, keyId "+s.id+": expected at least 1, found 0", failures[0]["says"])
+		c.Refused(c.control("GET", "journal/verify", ""), 405) // it is no number of an entry
 		c.Refused(c.control("POST", "journal/verify", `{"expectations":[]}`), 422)
 		c.Refused(c.control("POST", "journal/verify", `{"expectations":[{"body":[{"pointer":"input","equals":1}]}]}`), 422)
 	})

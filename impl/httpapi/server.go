@@ -158,6 +158,9 @@ func New(s Services) (*echo.Echo, error) {
 		}),
 	})
 
+	if s.Controls != nil {
+		permit(e, "/_berth/journal/verify", http.MethodPost)
+	}
 	s.buildRoutes(e)
 	controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{OperationMiddlewares: s.controlOperations()})
 
