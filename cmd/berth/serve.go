@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/setting"
 )
@@ -58,7 +59,8 @@ What pods, and the workers of endpoints that are created over an API, run on is 
 Every setting may stand in the environment or in a configuration file, too; see berth config --help.`,
 		Example: `  berth serve
   berth serve --endpoint 'echo=berth worker --handler echo'
-  berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765`,
+  berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765
+  berth serve --endpoint 'f08vqgrv1p2xkd:echo=berth worker --handler echo'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, lines, err := setUp(cmd)
@@ -149,7 +151,7 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 	}
 }
 
-// parseEndpoint reads NAME=COMMAND. The command is split at spaces, except inside single or double quotes. Without one the
+// parseEndpoint reads NAME=COMMAND or ID:NAME=COMMAND. The command is split at spaces, except inside single or double quotes. Without one the
 // endpoint's workers are started by somebody else.
 func parseEndpoint(text string) (app.Endpoint, error) {
 	name, command, ok := strings.Cut(text, "=")
@@ -157,10 +159,19 @@ func parseEndpoint(text string) (app.Endpoint, error) {
 	if err != nil {
 		return app.Endpoint{}, fmt.Errorf("--endpoint %s: %w", name, err)
 	}
-	if !ok || name == "" {
-		return app.Endpoint{}, fmt.Errorf("--endpoint %q: it must be NAME=COMMAND", text)
+	id, rest, hasID := strings.Cut(name, ":")
+	if hasID {
+		if err := compute.CheckEndpointID(compute.EndpointID(id)); err != nil {
+			return app.Endpoint{}, fmt.Errorf("--endpoint %s: the id must have 14 lower-case letters and digits", name)
+		}
+		name = rest
+	} else {
+		id = ""
 	}
-	return app.Endpoint{Name: name, Command: argv}, nil
+	if !ok || name == "" {
+		return app.Endpoint{}, fmt.Errorf("--endpoint %q: it must be NAME=COMMAND, or ID:NAME=COMMAND", text)
+	}
+	return app.Endpoint{ID: compute.EndpointID(id), Name: name, Command: argv}, nil
 }
 
 func splitCommand(command string) ([]string, error) {

@@ -59,6 +59,7 @@ type Config struct {
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
 type Endpoint struct {
+	ID          compute.EndpointID // 14 lower-case letters and digits; empty: one is made, and kept
 	Name        string
 	Command     []string // program and arguments of one worker; none: workers are started by somebody else
 	WorkersMax  int      // 0: 3

@@ -79,7 +79,7 @@ var table = []row{
 		Help: "serve pages at /docs to read the documents and to send requests from",
 	}, func(c *Config) any { return &c.Docs }},
 
-	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable"}, nil},
+	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; ID:NAME=COMMAND has it get that id, of 14 lower-case letters and digits; repeatable"}, nil},
 	{setting.Setting{
 		Name: runtimeRow, Option: "Runtime", Help: "what pods and workers run on: %s; see berth doctor",
 	}, func(c *Config) any { return &c.Runtime }},
