@@ -46,6 +46,8 @@ func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 		"keys create --scope x":             "",
 		"keys create --user=":               "berth: --user must name a user\n",
 		"serve --endpoint x":                "berth: --endpoint \"x\": it must be NAME=COMMAND, or ID:NAME=COMMAND\n",
+		"serve --first-key short":           "berth: --first-key: a token has from 16 to 200 characters\n",
+		"serve --first-key ./none":          "berth: --first-key: open ./none: no such file or directory\n",
 		"serve --endpoint short:x=":         "berth: --endpoint short:x: the id must have 14 lower-case letters and digits\n",
 		"serve --endpoint f08vqgrv1p2xkd:=": "",
 		"serve --pod-retention 0":           "berth: --pod-retention \"0s\": it must be longer than 0\n",

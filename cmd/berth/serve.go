@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,6 +70,11 @@ Every setting may stand in the environment or in a configuration file, too; see 
 			}
 			defer flush(lines)
 
+			if chosen, _ := cmd.Flags().GetString("first-key"); chosen != "" {
+				if config.FirstKey, err = app.ReadFirstKey(chosen); err != nil {
+					return misuse(fmt.Errorf("--first-key: %w", err), "")
+				}
+			}
 			endpoints, _ := cmd.Flags().GetStringArray("endpoint")
 			for _, e := range endpoints {
 				declared, err := parseEndpoint(e)
@@ -91,9 +97,9 @@ Every setting may stand in the environment or in a configuration file, too; see 
 				if asJSON {
 					return printReady(out, s, s.FirstKey())
 				}
-				printGreeting(out, s, config.Data)
+				printGreeting(out, s, config)
 				if demo {
-					return runDemo(cmd.Context(), out, s)
+					return runDemo(cmd.Context(), out, s, cmp.Or(config.FirstKey, s.FirstKey()))
 				}
 				return nil
 			})
@@ -223,16 +229,19 @@ func printReady(out io.Writer, s *app.Server, key string) error {
 }
 
 // printGreeting prints what a person needs: where it is, the first key, and lines to paste.
-func printGreeting(out io.Writer, s *app.Server, data string) {
-	fmt.Fprintf(out, "berth serves at %s (data in %s)\n", s.URL(), data)
+func printGreeting(out io.Writer, s *app.Server, c app.Config) {
+	fmt.Fprintf(out, "berth serves at %s (data in %s)\n", s.URL(), c.Data)
 	printPages(out, s)
 	if s.MetricsURL() != "" {
 		fmt.Fprintf(out, "metrics are at %s\n", s.MetricsURL())
 	}
 
-	if s.FirstKey() == "" {
+	switch {
+	case c.FirstKey != "":
+		fmt.Fprint(out, "The key is that of --first-key. Paste these, with it:\n\n  export BERTH_KEY=...\n")
+	case s.FirstKey() == "":
 		fmt.Fprint(out, "The key was shown when the data directory was made. Paste these, with it:\n\n  export BERTH_KEY=...\n")
-	} else {
+	default:
 		fmt.Fprintf(out, "This key is shown once and stored as a hash. Paste these:\n\n  export BERTH_KEY=%s\n", s.FirstKey())
 	}
 

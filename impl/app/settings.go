@@ -81,6 +81,10 @@ var table = []row{
 
 	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; ID:NAME=COMMAND has it get that id, of 14 lower-case letters and digits; repeatable"}, nil},
 	{setting.Setting{
+		Use: setting.Serve, Name: "first-key",
+		Help: "token of a key with every scope, which is made at the start if there is none of it, or with a slash in it the file that has the token; 16 characters at least; better a file or BERTH_FIRST_KEY, since others see command lines",
+	}, nil},
+	{setting.Setting{
 		Name: runtimeRow, Option: "Runtime", Help: "what pods and workers run on: %s; see berth doctor",
 	}, func(c *Config) any { return &c.Runtime }},
 	{setting.Setting{
