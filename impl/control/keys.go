@@ -26,7 +26,7 @@ type Keyring struct {
 
 	mu     sync.RWMutex
 	keys   map[compute.KeyID]compute.Key
-	hashes map[[sha256.Size]byte]compute.KeyID // of tokens, some of keys that are gone
+	hashes map[[sha256.Size]byte]compute.KeyID // of their tokens
 }
 
 // NewKeyring loads the keys. Without those of pods no pod's key is known.
@@ -78,7 +78,7 @@ func (r *Keyring) look(ctx context.Context, id compute.KeyID) (k compute.Key, er
 	}
 
 	r.mu.Lock()
-	r.keys[id] = k
+	r.keys[id], r.hashes[k.Hash] = k, id
 	r.mu.Unlock()
 	return k, nil
 }
@@ -173,6 +173,7 @@ func (r *Keyring) Delete(ctx context.Context, id compute.KeyID) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	r.mu.Lock()
+	delete(r.hashes, r.keys[id].Hash)
 	delete(r.keys, id)
 	r.mu.Unlock()
 	return r.store.Write(ctx, func(tx store.Tx) error { return tx.DeleteKey(id) })
@@ -200,6 +201,7 @@ func (r *Keyring) DeleteInvalid(ctx context.Context, before time.Time) error {
 	if err == nil {
 		r.mu.Lock()
 		maps.DeleteFunc(r.keys, func(_ compute.KeyID, k compute.Key) bool { return old(k) })
+		maps.DeleteFunc(r.hashes, func(_ [sha256.Size]byte, id compute.KeyID) bool { return r.keys[id].ID == "" })
 		r.mu.Unlock()
 	}
 
