@@ -168,7 +168,7 @@ var table = []row{
 		Name: "traces-endpoint", Option: "TracesEndpoint",
 		Help: "URL of a receiver of OpenTelemetry traces by OTLP over HTTP; without it OTEL_EXPORTER_OTLP_ENDPOINT",
 	}, func(c *Config) any { return &c.TracesEndpoint }},
-	{setting.Setting{Name: "test-controls", Kind: setting.Switch, Help: "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed"}, func(c *Config) any { return &c.TestControls }},
+	{setting.Setting{Name: "test-controls", Kind: setting.Switch, Help: "serve /_berth/ for tests: the clock, reset, keys, quotas, faults, the journal of requests; its key is printed"}, func(c *Config) any { return &c.TestControls }},
 
 	{setting.Setting{Use: setting.Client, Name: "server", Default: "http://127.0.0.1:8765", Help: "base address of the server"}, nil},
 	{setting.Setting{Use: setting.Client, Name: "queue-server", Help: "base address of its queue, if it is another one"}, nil},

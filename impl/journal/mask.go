@@ -34,8 +34,6 @@ var (
 	tokens = regexp.MustCompile(`brt_[A-Za-z0-9]+(_[A-Za-z0-9]*)?`)
 	// logins are the passwords of URLs.
 	logins = regexp.MustCompile(`(://[^\s/?#"@:]*:)[^\s/?#"@]+@`)
-	// keyParameters are keys in the queries of URLs.
-	keyParameters = regexp.MustCompile(`(?i)(api_key=)[^&\s"'#\\]+`)
 )
 
 // Text masks what is secret wherever it stands: tokens of keys, passwords and keys in URLs, and the credentials of the request.
@@ -47,25 +45,58 @@ func Text(text []byte, credentials ...string) []byte {
 	}
 	text = tokens.ReplaceAll(text, []byte(Masked))
 	text = logins.ReplaceAll(text, []byte("${1}"+Masked+"@"))
-	if !hasKeyParameter(text) {
-		return text
-	}
-	return keyParameters.ReplaceAll(text, []byte("${1}"+Masked))
+	return parameters(text)
 }
 
-// hasKeyParameter reports whether keyParameters matches anything. It is far quicker.
-func hasKeyParameter(text []byte) bool {
-	const name = "api_key"
-	for at := 0; ; at++ {
-		next := bytes.IndexByte(text[at:], '=')
+// keyParameters are the parameters of URLs whose values are secret, in any case.
+var keyParameters = []string{"api_key", "apikey", "access_token", "token", "secret", "password"}
+
+// parameters masks keys in the queries of URLs. A regular expression for it would be ten times as slow.
+func parameters(text []byte) []byte {
+	var masked []byte
+	at := 0 // what is before it is in masked
+	for from := 0; ; {
+		next := bytes.IndexByte(text[from:], '=')
 		if next < 0 {
-			return false
+			break
 		}
-		at += next
-		if at >= len(name) && strings.EqualFold(string(text[at-len(name):at]), name) {
-			return true
+		from += next + 1
+		if !isKeyParameter(text[:from-1]) {
+			continue
+		}
+
+		length := bytes.IndexAny(text[from:], "& \t\r\n\"'#\\")
+		if length < 0 {
+			length = len(text) - from
+		}
+		if length > 0 {
+			masked = append(append(masked, text[at:from]...), Masked...)
+			from += length
+			at = from
 		}
 	}
+
+	if at == 0 {
+		return text
+	}
+	return append(masked, text[at:]...)
+}
+
+// isKeyParameter reports whether the text ends with the name of such a parameter, whose ampersand JSON may have escaped. One of them is taken
+// for it wherever it stands.
+func isKeyParameter(text []byte) bool {
+	begin := len(text)
+	for begin > 0 && (text[begin-1] == '_' || 'a' <= text[begin-1]|0x20 && text[begin-1]|0x20 <= 'z') {
+		begin--
+	}
+	name, before := string(text[begin:]), text[:begin]
+	if len(name) >= len(keyParameters[0]) && strings.EqualFold(name[len(name)-len(keyParameters[0]):], keyParameters[0]) {
+		return true
+	}
+	if !slices.ContainsFunc(keyParameters, func(known string) bool { return strings.EqualFold(known, name) }) {
+		return false
+	}
+	return bytes.HasSuffix(before, []byte("?")) || bytes.HasSuffix(before, []byte("&")) || bytes.HasSuffix(before, []byte(`\u0026`))
 }
 
 // shortestCredential is how long one is at least that is looked for in texts: a shorter one is a part of words.

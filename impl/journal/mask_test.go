@@ -89,6 +89,10 @@ func TestText_HidesKeysWhereverTheyAre(t *testing.T) {
 		"postgres://u:a:b@h/db and http://h/a@b": "postgres://u:***@h/db and http://h/a@b",
 		"http://h/hook?x=1&api_key=abc&y=2":      "http://h/hook?x=1&api_key=***&y=2",
 		"nothing of it":                          "nothing of it",
+		"a token=b is no parameter":              "a token=b is no parameter",
+
+		`{"webhook":"http://h/hook?x=1\u0026token=abc\u0026y=2"}`: `{"webhook":"http://h/hook?x=1\u0026token=***\u0026y=2"}`,
+		"http://h/hook?Secret=abc#x and http://h/?apiKey=d":       "http://h/hook?Secret=***#x and http://h/?apiKey=***",
 	} {
 		require.Equal(t, want, string(Text([]byte(text))), text)
 	}
