@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/setting"
 )
 
@@ -65,7 +66,7 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		if err := e.check(); err != nil {
 			return nil, err
 		}
-		config.Endpoints = append(config.Endpoints, app.Endpoint{Name: e.Name, Command: e.Command, WorkersMax: e.Workers})
+		config.Endpoints = append(config.Endpoints, app.Endpoint{ID: compute.EndpointID(e.ID), Name: e.Name, Command: e.Command, WorkersMax: e.Workers})
 	}
 
 	if o.Dir == "" {

@@ -296,3 +296,12 @@ func BenchmarkServer(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "servers/s")
 }
+
+func TestStart_EndpointHasItsID(t *testing.T) {
+	t.Parallel()
+	s := berthtest.Start(t, berth.Options{Endpoints: []berth.Endpoint{{ID: "f08vqgrv1p2xkd", Name: "fixed"}, {Name: "any"}}})
+	require.Equal(t, "f08vqgrv1p2xkd", s.Endpoint("fixed"))
+	require.NotEqual(t, s.Endpoint("fixed"), s.Endpoint("any"))
+	_, err := berth.Start(t.Context(), berth.Options{Endpoints: []berth.Endpoint{{ID: "short", Name: "fixed"}}})
+	require.ErrorContains(t, err, "14 lower-case letters and digits")
+}

@@ -20,6 +20,8 @@ type Handler func(ctx context.Context, input json.RawMessage) (output any, err e
 // Endpoint is a serverless endpoint that is there from the start. It has a Handler, or a Command, or neither: then its workers
 // are started by somebody else.
 type Endpoint struct {
+	// ID is 14 lower-case letters and digits. Empty: one is made, which stays in the data directory.
+	ID   string
 	Name string
 	// Handler is run by a worker in this program, which speaks the worker protocol to the server like any other.
 	Handler Handler

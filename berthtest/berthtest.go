@@ -21,3 +21,21 @@ func Start(t testing.TB, o berth.Options) *berth.Server {
 	})
 	return s
 }
+
+// Verify fails the test for each expectation that the requests which came to the server do not meet, with the request that comes nearest.
+func Verify(t testing.TB, s *berth.Server, expectations ...berth.Expectation) {
+	t.Helper()
+	result, err := s.Journal().Verify(t.Context(), berth.Verification{Expectations: expectations})
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	for _, f := range result.Failures {
+		t.Errorf("%s", f.Says)
+		if f.Nearest == nil {
+			continue
+		}
+		for _, d := range f.Nearest.Differences {
+			t.Errorf("  the nearest request, number %d: %s is %s, expected %s", f.Nearest.Number, d.Member, d.Found, d.Expected)
+		}
+	}
+}

@@ -66,6 +66,9 @@ func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawPa
 	return nil
 }
 
+// idType is the type of variables that clients declare for ids.
+const idType = "ID"
+
 // idsAsText makes variables of the type ID such of String, which every id in the schema is: clients declare both (rule
 // graphql.variables.ids).
 func idsAsText(query string, document *ast.QueryDocument) string {
@@ -76,7 +79,7 @@ func idsAsText(query string, document *ast.QueryDocument) string {
 			for named.Elem != nil {
 				named = named.Elem
 			}
-			if named.NamedType == "ID" {
+			if named.NamedType == idType {
 				named.NamedType = "String"
 				at = append(at, named.Position.Start)
 			}
@@ -91,7 +94,7 @@ func idsAsText(query string, document *ast.QueryDocument) string {
 	slices.Sort(at)
 	for _, start := range at {
 		b.WriteString(string(runes[from:start]) + "String")
-		from = start + len("ID")
+		from = start + len(idType)
 	}
 	b.WriteString(string(runes[from:]))
 	return b.String()

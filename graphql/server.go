@@ -27,6 +27,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/problem"
 )
@@ -139,6 +140,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	c.key = key
 	if key != nil {
+		journal.Of(ctx).By(*key)
 		ctx = control.WithSpendLimit(ctx, *key)
 	}
 	ctx = graphql.StartOperationTrace(ctx)

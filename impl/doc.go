@@ -11,6 +11,7 @@
 //	atomicfile files of which a crash leaves all or nothing
 //	problem   error code to HTTP status
 //	fault     what operations do wrong because a test asked for it
+//	journal   the requests that came, as a test reads them
 //	validate  what the generated validators call
 //	encode    what the generated encoders call
 //	limit     what bounds what clients can make the server hold

@@ -16,14 +16,14 @@ import (
 // demoHold is how long the demo's job may take: longer than a server holds a request that does not say how long.
 const demoHold = 90 * time.Second
 
-// runDemo does over HTTP, with the server's first key, what a first user would: a pod until it is RUNNING, a job through
+// runDemo does over HTTP, with the first key, which is empty unless it is known, what a first user would: a pod until it is RUNNING, a job through
 // a real worker.
-func runDemo(ctx context.Context, out io.Writer, s *app.Server) error {
-	if s.FirstKey() == "" {
+func runDemo(ctx context.Context, out io.Writer, s *app.Server, key string) error {
+	if key == "" {
 		fmt.Fprintln(out, "The demo ran when the data directory was made; remove the directory to see it again.")
 		return nil
 	}
-	c, err := dial(s.URL(), s.QueueURL(), s.FirstKey())
+	c, err := dial(s.URL(), s.QueueURL(), key)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/berthdev/berth/gen/controls"
 )
 
-// mostHost is how long a file with a host may be.
-const mostHost = 1 << 20
+// mostDocument is how long a file may be whose JSON document is sent, in bytes.
+const mostDocument = 1 << 20
 
 func newHostsCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -82,7 +82,7 @@ has is found out by asking the engine, except for diskGb.`,
 			if file == "" {
 				return misuse(errors.New("--file must name the file that describes the host"), "")
 			}
-			host, err := readHost(cmd.InOrStdin(), file)
+			host, err := readDocument(cmd.InOrStdin(), file)
 			if err != nil {
 				return misuse(fmt.Errorf("--file: %w", err), "")
 			}
@@ -99,8 +99,8 @@ has is found out by asking the engine, except for diskGb.`,
 	return cmd
 }
 
-// readHost reads a JSON document from the file, or from in.
-func readHost(in io.Reader, path string) (string, error) {
+// readDocument reads a JSON document from the file, or from in.
+func readDocument(in io.Reader, path string) (string, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
@@ -109,12 +109,12 @@ func readHost(in io.Reader, path string) (string, error) {
 		defer func() { _ = file.Close() }()
 		in = file
 	}
-	text, err := io.ReadAll(io.LimitReader(in, mostHost+1))
+	text, err := io.ReadAll(io.LimitReader(in, mostDocument+1))
 	switch {
 	case err != nil:
 		return "", err
-	case len(text) > mostHost:
-		return "", fmt.Errorf("%s is longer than %d bytes", path, mostHost)
+	case len(text) > mostDocument:
+		return "", fmt.Errorf("%s is longer than %d bytes", path, mostDocument)
 	case !json.Valid(text):
 		return "", fmt.Errorf("%s is not JSON", path)
 	}

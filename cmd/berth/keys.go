@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,7 +38,7 @@ func withKeys(cmd *cobra.Command, f func(*app.Keys) error) error {
 }
 
 func newKeysCreateCommand() *cobra.Command {
-	var name string
+	var name, user string
 	var scopes []string
 	var exempt bool
 	var contract string
@@ -48,7 +49,8 @@ func newKeysCreateCommand() *cobra.Command {
 		Use:   "create",
 		Short: "Create a key and print it, once",
 		Example: `  berth keys create --name ci --scope rest:read --scope 'queue:*:invoke' --expires-in 24h
-  berth keys create --name 'my workers' --scope queue:f08vqgrv1p2xkd:work`,
+  berth keys create --name 'my workers' --scope queue:f08vqgrv1p2xkd:work
+  berth keys create --user somebody`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, s := range scopes {
@@ -68,6 +70,10 @@ func newKeysCreateCommand() *cobra.Command {
 				return misuse(errors.New("--expires-in must not be negative"), "")
 			}
 
+			if cmd.Flags().Changed("user") && user == "" {
+				return misuse(errors.New("--user must name a user"), "")
+			}
+
 			if spendLimit < 0 {
 				return misuse(errors.New("--spend-limit must not be negative"), "")
 			}
@@ -75,6 +81,7 @@ func newKeysCreateCommand() *cobra.Command {
 			return withKeys(cmd, func(keys *app.Keys) error {
 				wanted := app.NewKey(name, scopes, exempt, expiry)
 				wanted.Contract, wanted.SpendLimit = contract, spendLimit
+				wanted.UserID = cmp.Or(compute.UserID(user), wanted.UserID)
 				key, token, err := keys.Create(cmd.Context(), wanted)
 				if err != nil {
 					return err
@@ -89,6 +96,7 @@ func newKeysCreateCommand() *cobra.Command {
 	}
 
 	cmd.Flags().StringVar(&name, "name", "", "what the key is for")
+	cmd.Flags().StringVar(&user, "user", "", "whose it is: pods, endpoints and all else of one user another one does not see; without it the owner of the server")
 	cmd.Flags().StringArrayVar(&scopes, "scope", []string{string(compute.ScopeAll)}, "a permission; repeatable: "+app.ScopeWords)
 	cmd.Flags().BoolVar(&exempt, "exempt", false, "from rate limits")
 	cmd.Flags().StringVar(&contract, "contract", "", "the edition of the contract that its requests are of, unless they name one: "+strings.Join(app.Contracts(), ", ")+"; empty: the server's")
@@ -107,7 +115,7 @@ func newKeysListCommand() *cobra.Command {
 			return withKeys(cmd, func(keys *app.Keys) error {
 				shown := []shownKey{}
 				for _, k := range keys.Keys(false) {
-					shown = append(shown, shownKey{k.ID, k.Name, k.Scopes, k.Exempt, k.Contract, k.SpendLimit, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt)})
+					shown = append(shown, shownKey{k.ID, k.Name, k.UserID, k.Scopes, k.Exempt, k.Contract, k.SpendLimit, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt)})
 				}
 				if asJSON(cmd) {
 					return printJSON(cmd, map[string]any{"keys": shown})
@@ -139,6 +147,7 @@ func newKeysRevokeCommand() *cobra.Command {
 type shownKey struct {
 	ID        compute.KeyID   `json:"id"`
 	Name      string          `json:"name"`
+	User      compute.UserID  `json:"user"`
 	Scopes    []compute.Scope `json:"scopes"`
 	Exempt    bool            `json:"exempt"`
 	Contract  string          `json:"contract"`   // empty: the server's
@@ -151,6 +160,7 @@ type shownKey struct {
 var keyColumns = []column[shownKey]{
 	{head: "ID", value: func(k shownKey) string { return string(k.ID) }},
 	{head: "NAME", value: func(k shownKey) string { return k.Name }},
+	{head: "USER", value: func(k shownKey) string { return string(k.User) }},
 	{head: "SCOPES", value: func(k shownKey) string { return join(k.Scopes) }},
 	{head: "EXEMPT", value: func(k shownKey) string { return textOf(k.Exempt) }},
 	{head: "CONTRACT", value: func(k shownKey) string { return k.Contract }},

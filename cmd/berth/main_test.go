@@ -27,31 +27,36 @@ import (
 func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"pods creat":                     "berth: there is no command berth pods creat\nhint: did you mean create?\n",
-		"pods lst":                       "berth: there is no command berth pods lst\nhint: did you mean list?\n",
-		"help srve":                      "berth: there is no command berth srve\nhint: did you mean serve?\n",
-		"help pods crate":                "berth: there is no command berth pods crate\nhint: did you mean create?\n",
-		"serve --lisen x":                "berth: unknown flag: --lisen\nusage: berth serve [flags]\nhint: did you mean --listen?\n",
-		"serve --runtime dokcer":         "berth: --runtime \"dokcer\": it must be sim, docker, kubernetes or process\n",
-		"serve --listen 8765":            "berth: --listen \"8765\": missing port in address: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
-		"serve --queue-listen x:99999":   "berth: --queue-listen \"x:99999\": invalid port: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
-		"serve --lease 1s":               "berth: --lease \"1s\": it must be at least 3s\n",
-		"nonsense":                       "berth: there is no command berth nonsense\nhint: see berth --help\n",
-		"pods create --foo":              "berth: unknown flag: --foo\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
-		"pods get":                       "berth: accepts 1 arg(s), received 0\nusage: berth pods get ID [flags]\nhint: see berth pods get --help\n",
-		"pods list x":                    "berth: unknown command \"x\" for \"berth pods list\"\nusage: berth pods list [flags]\nhint: see berth pods list --help\n",
-		"pods list --server x":           "berth: --server: \"x\" is not an http or https URL\n",
-		"pods create --disk x":           "berth: invalid argument \"x\" for \"--disk\" flag: strconv.ParseInt: parsing \"x\": invalid syntax\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
-		"spec show x":                    "berth: invalid argument \"x\" for \"berth spec show\"\nusage: berth spec show rest|queue|worker|controls [flags]\nhint: see berth spec show --help\n",
-		"keys create --scope x":          "",
-		"serve --endpoint x":             "berth: --endpoint \"x\": it must be NAME=COMMAND\n",
-		"serve --pod-retention 0":        "berth: --pod-retention \"0s\": it must be longer than 0\n",
-		"dev":                            "berth: name a handler file, or a command after --\nhint: see berth dev --help\n",
-		"conformance --target x --key y": "berth: --target: \"x\" is not an http or https URL\n",
-		"conformance --target http://x":  "berth: --target needs --key\n",
-		"conformance --only no.such":     "berth: --only: there is no rule \"no.such\"\nhint: RULES.md lists the rules\n",
-		"conformance --area pods.get":    "berth: --area: there is no rule \"pods.get\"\nhint: RULES.md lists the rules\n",
-		"conformance --skip pod":         "berth: --skip: there is no rule \"pod\"\nhint: RULES.md lists the rules\n",
+		"pods creat":                        "berth: there is no command berth pods creat\nhint: did you mean create?\n",
+		"pods lst":                          "berth: there is no command berth pods lst\nhint: did you mean list?\n",
+		"help srve":                         "berth: there is no command berth srve\nhint: did you mean serve?\n",
+		"help pods crate":                   "berth: there is no command berth pods crate\nhint: did you mean create?\n",
+		"serve --lisen x":                   "berth: unknown flag: --lisen\nusage: berth serve [flags]\nhint: did you mean --listen?\n",
+		"serve --runtime dokcer":            "berth: --runtime \"dokcer\": it must be sim, docker, kubernetes or process\n",
+		"serve --listen 8765":               "berth: --listen \"8765\": missing port in address: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
+		"serve --queue-listen x:99999":      "berth: --queue-listen \"x:99999\": invalid port: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
+		"serve --lease 1s":                  "berth: --lease \"1s\": it must be at least 3s\n",
+		"nonsense":                          "berth: there is no command berth nonsense\nhint: see berth --help\n",
+		"pods create --foo":                 "berth: unknown flag: --foo\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
+		"pods get":                          "berth: accepts 1 arg(s), received 0\nusage: berth pods get ID [flags]\nhint: see berth pods get --help\n",
+		"pods list x":                       "berth: unknown command \"x\" for \"berth pods list\"\nusage: berth pods list [flags]\nhint: see berth pods list --help\n",
+		"pods list --server x":              "berth: --server: \"x\" is not an http or https URL\n",
+		"pods create --disk x":              "berth: invalid argument \"x\" for \"--disk\" flag: strconv.ParseInt: parsing \"x\": invalid syntax\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
+		"spec show x":                       "berth: invalid argument \"x\" for \"berth spec show\"\nusage: berth spec show rest|queue|worker|controls [flags]\nhint: see berth spec show --help\n",
+		"keys create --scope x":             "",
+		"keys create --user=":               "berth: --user must name a user\n",
+		"serve --endpoint x":                "berth: --endpoint \"x\": it must be NAME=COMMAND, or ID:NAME=COMMAND\n",
+		"serve --first-key short":           "berth: --first-key: a token has from 16 to 200 characters\n",
+		"serve --first-key ./none":          "berth: --first-key: open ./none: no such file or directory\n",
+		"serve --endpoint short:x=":         "berth: --endpoint short:x: the id must have 14 lower-case letters and digits\n",
+		"serve --endpoint f08vqgrv1p2xkd:=": "",
+		"serve --pod-retention 0":           "berth: --pod-retention \"0s\": it must be longer than 0\n",
+		"dev":                               "berth: name a handler file, or a command after --\nhint: see berth dev --help\n",
+		"conformance --target x --key y":    "berth: --target: \"x\" is not an http or https URL\n",
+		"conformance --target http://x":     "berth: --target needs --key\n",
+		"conformance --only no.such":        "berth: --only: there is no rule \"no.such\"\nhint: RULES.md lists the rules\n",
+		"conformance --area pods.get":       "berth: --area: there is no rule \"pods.get\"\nhint: RULES.md lists the rules\n",
+		"conformance --skip pod":            "berth: --skip: there is no rule \"pod\"\nhint: RULES.md lists the rules\n",
 
 		"conformance --area pods --only queue":                       "berth: no rule is left to be checked\nhint: RULES.md lists the rules\n",
 		"conformance --target http://x --key ключ":                   "berth: --key: a key has no spaces, and only characters that a header can have\n",
@@ -280,6 +285,12 @@ func TestNewCommand_ToolsPrintJSONToo(t *testing.T) {
 		require.NotContains(t, key, "key")
 		require.Equal(t, key.(map[string]any)["id"] == made["id"], key.(map[string]any)["revokedAt"] != nil)
 	}
+	document("keys", "create", "--data", dir, "--user", "somebody", "--name", "theirs")
+	users := map[any]any{}
+	for _, key := range document("keys", "list", "--data", dir)["keys"].([]any) {
+		users[key.(map[string]any)["name"]] = key.(map[string]any)["user"]
+	}
+	require.Equal(t, map[any]any{"first key": "owner", "ci": "owner", "theirs": "somebody"}, users)
 	require.Contains(t, document("spec", "show", "queue"), "paths")
 
 	file := filepath.Join(dir, "a.json")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/setting"
 )
@@ -58,7 +60,8 @@ What pods, and the workers of endpoints that are created over an API, run on is 
 Every setting may stand in the environment or in a configuration file, too; see berth config --help.`,
 		Example: `  berth serve
   berth serve --endpoint 'echo=berth worker --handler echo'
-  berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765`,
+  berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765
+  berth serve --endpoint 'f08vqgrv1p2xkd:echo=berth worker --handler echo'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, lines, err := setUp(cmd)
@@ -67,6 +70,11 @@ Every setting may stand in the environment or in a configuration file, too; see 
 			}
 			defer flush(lines)
 
+			if chosen, _ := cmd.Flags().GetString("first-key"); chosen != "" {
+				if config.FirstKey, err = app.ReadFirstKey(chosen); err != nil {
+					return misuse(fmt.Errorf("--first-key: %w", err), "")
+				}
+			}
 			endpoints, _ := cmd.Flags().GetStringArray("endpoint")
 			for _, e := range endpoints {
 				declared, err := parseEndpoint(e)
@@ -89,9 +97,9 @@ Every setting may stand in the environment or in a configuration file, too; see 
 				if asJSON {
 					return printReady(out, s, s.FirstKey())
 				}
-				printGreeting(out, s, config.Data)
+				printGreeting(out, s, config)
 				if demo {
-					return runDemo(cmd.Context(), out, s)
+					return runDemo(cmd.Context(), out, s, cmp.Or(config.FirstKey, s.FirstKey()))
 				}
 				return nil
 			})
@@ -149,7 +157,7 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 	}
 }
 
-// parseEndpoint reads NAME=COMMAND. The command is split at spaces, except inside single or double quotes. Without one the
+// parseEndpoint reads NAME=COMMAND or ID:NAME=COMMAND. The command is split at spaces, except inside single or double quotes. Without one the
 // endpoint's workers are started by somebody else.
 func parseEndpoint(text string) (app.Endpoint, error) {
 	name, command, ok := strings.Cut(text, "=")
@@ -157,10 +165,19 @@ func parseEndpoint(text string) (app.Endpoint, error) {
 	if err != nil {
 		return app.Endpoint{}, fmt.Errorf("--endpoint %s: %w", name, err)
 	}
-	if !ok || name == "" {
-		return app.Endpoint{}, fmt.Errorf("--endpoint %q: it must be NAME=COMMAND", text)
+	id, rest, hasID := strings.Cut(name, ":")
+	if hasID {
+		if err := compute.CheckEndpointID(compute.EndpointID(id)); err != nil {
+			return app.Endpoint{}, fmt.Errorf("--endpoint %s: the id must have 14 lower-case letters and digits", name)
+		}
+		name = rest
+	} else {
+		id = ""
 	}
-	return app.Endpoint{Name: name, Command: argv}, nil
+	if !ok || name == "" {
+		return app.Endpoint{}, fmt.Errorf("--endpoint %q: it must be NAME=COMMAND, or ID:NAME=COMMAND", text)
+	}
+	return app.Endpoint{ID: compute.EndpointID(id), Name: name, Command: argv}, nil
 }
 
 func splitCommand(command string) ([]string, error) {
@@ -212,16 +229,19 @@ func printReady(out io.Writer, s *app.Server, key string) error {
 }
 
 // printGreeting prints what a person needs: where it is, the first key, and lines to paste.
-func printGreeting(out io.Writer, s *app.Server, data string) {
-	fmt.Fprintf(out, "berth serves at %s (data in %s)\n", s.URL(), data)
+func printGreeting(out io.Writer, s *app.Server, c app.Config) {
+	fmt.Fprintf(out, "berth serves at %s (data in %s)\n", s.URL(), c.Data)
 	printPages(out, s)
 	if s.MetricsURL() != "" {
 		fmt.Fprintf(out, "metrics are at %s\n", s.MetricsURL())
 	}
 
-	if s.FirstKey() == "" {
+	switch {
+	case c.FirstKey != "":
+		fmt.Fprint(out, "The key is that of --first-key. Paste these, with it:\n\n  export BERTH_KEY=...\n")
+	case s.FirstKey() == "":
 		fmt.Fprint(out, "The key was shown when the data directory was made. Paste these, with it:\n\n  export BERTH_KEY=...\n")
-	} else {
+	default:
 		fmt.Fprintf(out, "This key is shown once and stored as a hash. Paste these:\n\n  export BERTH_KEY=%s\n", s.FirstKey())
 	}
 

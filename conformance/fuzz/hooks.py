@@ -189,7 +189,13 @@ def built(case):
         case.path_parameters = {"id": endpoint, "buildId": build}
 
 
-FEED = {"getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+def journaled(case):
+    """Every other call is of an entry that there is."""
+    if mine(case.operation.label) and not case.meta.is_negative_at(ParameterLocation.PATH):
+        case.path_parameters = {"number": seeds.entry()}
+
+
+FEED = {"getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 

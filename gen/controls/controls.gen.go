@@ -4,6 +4,7 @@
 package controls
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -26,6 +27,51 @@ func (e CapacityCloud) Valid() bool {
 	case CapacityCloudCOMMUNITY:
 		return true
 	case CapacityCloudSECURE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HarContentEncoding.
+const (
+	HarContentEncodingBase64 HarContentEncoding = "base64"
+)
+
+// Valid indicates whether the value is a known member of the HarContentEncoding enum.
+func (e HarContentEncoding) Valid() bool {
+	switch e {
+	case HarContentEncodingBase64:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HarLogVersion.
+const (
+	HarLogVersionN12 HarLogVersion = "1.2"
+)
+
+// Valid indicates whether the value is a known member of the HarLogVersion enum.
+func (e HarLogVersion) Valid() bool {
+	switch e {
+	case HarLogVersionN12:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HarPostDataEncoding.
+const (
+	HarPostDataEncodingBase64 HarPostDataEncoding = "base64"
+)
+
+// Valid indicates whether the value is a known member of the HarPostDataEncoding enum.
+func (e HarPostDataEncoding) Valid() bool {
+	switch e {
+	case HarPostDataEncodingBase64:
 		return true
 	default:
 		return false
@@ -116,6 +162,15 @@ type Advance struct {
 	Milliseconds int64 `json:"milliseconds"`
 }
 
+// BodyExpectation What the JSON body of the request has at a place.
+type BodyExpectation struct {
+	// Equals The value there, whatever the order of members and the form of numbers.
+	Equals json.RawMessage `json:"equals"`
+
+	// Pointer A JSON Pointer, such as /input/n; empty is the whole body.
+	Pointer string `json:"pointer"`
+}
+
 // Capacity defines model for Capacity.
 type Capacity struct {
 	Cloud *CapacityCloud `json:"cloud,omitempty"`
@@ -157,6 +212,42 @@ type Clock struct {
 
 	// Now The time of day.
 	Now time.Time `json:"now"`
+}
+
+// Difference defines model for Difference.
+type Difference struct {
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+
+	// Member A member of the expectation, such as status, header Accept or body /input/n.
+	Member string `json:"member"`
+}
+
+// Expectation Every member that is there must match, as the filter of that name does.
+type Expectation struct {
+	AfterNumber *int64            `json:"afterNumber,omitempty"`
+	Body        []BodyExpectation `json:"body,omitempty"`
+
+	// Headers Headers of the request. Names match in any case.
+	Headers    []JournalHeader `json:"headers,omitempty"`
+	KeyID      *string         `json:"keyId,omitempty"`
+	Method     *string         `json:"method,omitempty"`
+	Operation  *string         `json:"operation,omitempty"`
+	PathPrefix *string         `json:"pathPrefix,omitempty"`
+	Resource   *string         `json:"resource,omitempty"`
+	Since      *time.Time      `json:"since,omitempty"`
+	Status     *string         `json:"status,omitempty"`
+
+	// Times How many entries match; at least one without a member. Exactly stands alone.
+	Times *ExpectedTimes `json:"times,omitempty"`
+	Until *time.Time     `json:"until,omitempty"`
+}
+
+// ExpectedTimes How many entries match; at least one without a member. Exactly stands alone.
+type ExpectedTimes struct {
+	AtLeast *int64 `json:"atLeast,omitempty"`
+	AtMost  *int64 `json:"atMost,omitempty"`
+	Exactly *int64 `json:"exactly,omitempty"`
 }
 
 // Fault defines model for Fault.
@@ -211,6 +302,99 @@ type Free struct {
 	Gpus     int64 `json:"gpus"`
 	MemoryGb int64 `json:"memoryGb"`
 	Vcpus    int64 `json:"vcpus"`
+}
+
+// Har defines model for Har.
+type Har struct {
+	Log HarLog `json:"log"`
+}
+
+// HarCache HAR asks for it; there is none.
+type HarCache = map[string]interface{}
+
+// HarContent defines model for HarContent.
+type HarContent struct {
+	Encoding *HarContentEncoding `json:"encoding,omitempty"`
+	MimeType string              `json:"mimeType"`
+	Size     int64               `json:"size"`
+	Text     string              `json:"text"`
+}
+
+// HarContentEncoding defines model for HarContent.Encoding.
+type HarContentEncoding string
+
+// HarCreator defines model for HarCreator.
+type HarCreator struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// HarEntry defines model for HarEntry.
+type HarEntry struct {
+	// Cache HAR asks for it; there is none.
+	Cache HarCache `json:"cache"`
+
+	// Comment Number, operation and key of the entry.
+	Comment         string      `json:"comment"`
+	Request         HarRequest  `json:"request"`
+	Response        HarResponse `json:"response"`
+	StartedDateTime time.Time   `json:"startedDateTime"`
+	Time            int64       `json:"time"`
+	Timings         HarTimings  `json:"timings"`
+}
+
+// HarLog defines model for HarLog.
+type HarLog struct {
+	Creator HarCreator    `json:"creator"`
+	Entries []HarEntry    `json:"entries"`
+	Version HarLogVersion `json:"version"`
+}
+
+// HarLogVersion defines model for HarLog.Version.
+type HarLogVersion string
+
+// HarPostData defines model for HarPostData.
+type HarPostData struct {
+	// UnderscoreEncoding HAR has no place for it.
+	UnderscoreEncoding *HarPostDataEncoding `json:"_encoding,omitempty"`
+	MimeType           string               `json:"mimeType"`
+	Text               string               `json:"text"`
+}
+
+// HarPostDataEncoding HAR has no place for it.
+type HarPostDataEncoding string
+
+// HarRequest defines model for HarRequest.
+type HarRequest struct {
+	BodySize    int64           `json:"bodySize"`
+	Cookies     []JournalHeader `json:"cookies"`
+	Headers     []JournalHeader `json:"headers"`
+	HeadersSize int64           `json:"headersSize"`
+	HTTPVersion string          `json:"httpVersion"`
+	Method      string          `json:"method"`
+	PostData    *HarPostData    `json:"postData,omitempty"`
+	QueryString []JournalHeader `json:"queryString"`
+	URL         string          `json:"url"`
+}
+
+// HarResponse defines model for HarResponse.
+type HarResponse struct {
+	BodySize    int64           `json:"bodySize"`
+	Content     HarContent      `json:"content"`
+	Cookies     []JournalHeader `json:"cookies"`
+	Headers     []JournalHeader `json:"headers"`
+	HeadersSize int64           `json:"headersSize"`
+	HTTPVersion string          `json:"httpVersion"`
+	RedirectURL string          `json:"redirectURL"`
+	Status      int64           `json:"status"`
+	StatusText  string          `json:"statusText"`
+}
+
+// HarTimings defines model for HarTimings.
+type HarTimings struct {
+	Receive int64 `json:"receive"`
+	Send    int64 `json:"send"`
+	Wait    int64 `json:"wait"`
 }
 
 // Host defines model for Host.
@@ -273,10 +457,117 @@ type Interrupted struct {
 	Workers int64 `json:"workers"`
 }
 
+// Journal defines model for Journal.
+type Journal struct {
+	// Dropped Entries that were forgotten for newer ones, since the journal was cleared.
+	Dropped int64          `json:"dropped"`
+	Entries []JournalEntry `json:"entries"`
+}
+
+// JournalBody defines model for JournalBody.
+type JournalBody struct {
+	// Base64 The text is the body in base64; it is no UTF-8.
+	Base64 bool `json:"base64"`
+
+	// Length Bytes that were sent; of a request that was not read those that it announced.
+	Length int64 `json:"length"`
+
+	// Text At most the first 65536 bytes. What is secret in it is `***`.
+	Text string `json:"text"`
+
+	// Truncated The body went on after what is kept here.
+	Truncated bool `json:"truncated"`
+}
+
+// JournalDocument Of a document of GraphQL that can be read.
+type JournalDocument struct {
+	// Fields The fields of Query or Mutation that it asks for.
+	Fields []string `json:"fields"`
+
+	// Name The name of its operation; empty if it has none.
+	Name string `json:"name"`
+}
+
+// JournalEntry defines model for JournalEntry.
+type JournalEntry struct {
+	// Duration Milliseconds until its answer ended, by the clock of the server.
+	Duration int64 `json:"duration"`
+
+	// Fault The scripted fault that it met.
+	Fault *JournalFault `json:"fault,omitempty"`
+
+	// Graphql Of a document of GraphQL that can be read.
+	Graphql *JournalDocument `json:"graphql,omitempty"`
+
+	// KeyID The id of its key; empty if none was taken.
+	KeyID  string `json:"keyId"`
+	Method string `json:"method"`
+
+	// Number In the order in which the requests ended.
+	Number int64 `json:"number"`
+
+	// Operation Its operationId; graphql, or unknown where no operation answers.
+	Operation string `json:"operation"`
+
+	// Path As it was sent.
+	Path string `json:"path"`
+
+	// Query As it was sent, without the question mark.
+	Query   string         `json:"query"`
+	Request JournalMessage `json:"request"`
+
+	// Resources The ids in its path, each by what it is of: pod, endpoint, job, worker and so on.
+	Resources map[string]string `json:"resources"`
+	Response  JournalMessage    `json:"response"`
+
+	// Status 0 is no answer.
+	Status int64 `json:"status"`
+
+	// Time When it came, by the clock of the server.
+	Time time.Time `json:"time"`
+
+	// User Whose key it is; empty if none was taken.
+	User string `json:"user"`
+}
+
+// JournalFault The scripted fault that it met.
+type JournalFault struct {
+	Drop bool `json:"drop"`
+
+	// Latency Milliseconds.
+	Latency *int64 `json:"latency,omitempty"`
+
+	// Operation As it was scripted.
+	Operation string `json:"operation"`
+	Status    *int64 `json:"status,omitempty"`
+}
+
+// JournalHeader defines model for JournalHeader.
+type JournalHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// JournalMessage defines model for JournalMessage.
+type JournalMessage struct {
+	Body JournalBody `json:"body"`
+
+	// Headers By their names. A value that is secret is `***`.
+	Headers []JournalHeader `json:"headers"`
+}
+
 // Key defines model for Key.
 type Key struct {
 	ID  string `json:"id"`
 	Key string `json:"key"`
+}
+
+// NearMiss The entry that matches most members of the expectation, and not all; of several the last.
+type NearMiss struct {
+	Differences []Difference `json:"differences"`
+
+	// Number Of the entry.
+	Number int64 `json:"number"`
 }
 
 // NewHost defines model for NewHost.
@@ -392,6 +683,34 @@ type Storage struct {
 // StorageState defines model for Storage.State.
 type StorageState string
 
+// Verification defines model for Verification.
+type Verification struct {
+	Expectations []Expectation `json:"expectations"`
+
+	// InOrder The requests that the expectations are about came one after the other.
+	InOrder *bool `json:"inOrder,omitempty"`
+}
+
+// VerificationFailure defines model for VerificationFailure.
+type VerificationFailure struct {
+	// Expectation Its place in the list, from 0.
+	Expectation int64 `json:"expectation"`
+
+	// Nearest The entry that matches most members of the expectation, and not all; of several the last.
+	Nearest *NearMiss `json:"nearest,omitempty"`
+
+	// Says In a sentence, what was expected and what was found.
+	Says string `json:"says"`
+}
+
+// VerificationResult defines model for VerificationResult.
+type VerificationResult struct {
+	// Dropped Entries that were forgotten and are not counted.
+	Dropped  int64                 `json:"dropped"`
+	Failures []VerificationFailure `json:"failures"`
+	Ok       bool                  `json:"ok"`
+}
+
 // Webhook defines model for Webhook.
 type Webhook struct {
 	CreatedAt time.Time `json:"createdAt"`
@@ -414,8 +733,104 @@ type WebhookList struct {
 	Webhooks []Webhook `json:"webhooks"`
 }
 
+// JournalAfterNumber defines model for JournalAfterNumber.
+type JournalAfterNumber = int64
+
+// JournalKeyID defines model for JournalKeyID.
+type JournalKeyID = string
+
+// JournalLimit defines model for JournalLimit.
+type JournalLimit = int64
+
+// JournalMethod defines model for JournalMethod.
+type JournalMethod = string
+
+// JournalOperation defines model for JournalOperation.
+type JournalOperation = string
+
+// JournalPathPrefix defines model for JournalPathPrefix.
+type JournalPathPrefix = string
+
+// JournalResource defines model for JournalResource.
+type JournalResource = string
+
+// JournalSince defines model for JournalSince.
+type JournalSince = time.Time
+
+// JournalStatus defines model for JournalStatus.
+type JournalStatus = string
+
+// JournalUntil defines model for JournalUntil.
+type JournalUntil = time.Time
+
 // ProblemResponse defines model for Problem.
 type ProblemResponse = Problem
+
+// ListJournalParams defines parameters for ListJournal.
+type ListJournalParams struct {
+	// Operation An operationId of any document, graphql for every document of GraphQL, graphql. with a field of Query or Mutation, or unknown for what no operation answers.
+	Operation *JournalOperation `form:"operation,omitempty" json:"operation,omitempty"`
+
+	// Method The method, in capitals.
+	Method *JournalMethod `form:"method,omitempty" json:"method,omitempty"`
+
+	// PathPrefix What the path begins with.
+	PathPrefix *JournalPathPrefix `form:"pathPrefix,omitempty" json:"pathPrefix,omitempty"`
+
+	// KeyID The id of the key that the request was sent with.
+	KeyID *JournalKeyID `form:"keyId,omitempty" json:"keyId,omitempty"`
+
+	// Resource An id in the path.
+	Resource *JournalResource `form:"resource,omitempty" json:"resource,omitempty"`
+
+	// Status A status, or a class of them such as 4xx; 0 is no answer.
+	Status *JournalStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Since The time at which a request came at the earliest.
+	Since *JournalSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until The time before which a request came.
+	Until *JournalUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// AfterNumber The number after which the entries begin.
+	AfterNumber *JournalAfterNumber `form:"afterNumber,omitempty" json:"afterNumber,omitempty"`
+
+	// Limit How many entries there are at most; all without it.
+	Limit *JournalLimit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ExportJournalParams defines parameters for ExportJournal.
+type ExportJournalParams struct {
+	// Operation An operationId of any document, graphql for every document of GraphQL, graphql. with a field of Query or Mutation, or unknown for what no operation answers.
+	Operation *JournalOperation `form:"operation,omitempty" json:"operation,omitempty"`
+
+	// Method The method, in capitals.
+	Method *JournalMethod `form:"method,omitempty" json:"method,omitempty"`
+
+	// PathPrefix What the path begins with.
+	PathPrefix *JournalPathPrefix `form:"pathPrefix,omitempty" json:"pathPrefix,omitempty"`
+
+	// KeyID The id of the key that the request was sent with.
+	KeyID *JournalKeyID `form:"keyId,omitempty" json:"keyId,omitempty"`
+
+	// Resource An id in the path.
+	Resource *JournalResource `form:"resource,omitempty" json:"resource,omitempty"`
+
+	// Status A status, or a class of them such as 4xx; 0 is no answer.
+	Status *JournalStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Since The time at which a request came at the earliest.
+	Since *JournalSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until The time before which a request came.
+	Until *JournalUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// AfterNumber The number after which the entries begin.
+	AfterNumber *JournalAfterNumber `form:"afterNumber,omitempty" json:"afterNumber,omitempty"`
+
+	// Limit How many entries there are at most; all without it.
+	Limit *JournalLimit `form:"limit,omitempty" json:"limit,omitempty"`
+}
 
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
@@ -437,6 +852,9 @@ type ChangeHostJSONRequestBody = HostChange
 
 // InterruptWorkJSONRequestBody defines body for InterruptWork for application/json ContentType.
 type InterruptWorkJSONRequestBody = Interrupt
+
+// VerifyJournalJSONRequestBody defines body for VerifyJournal for application/json ContentType.
+type VerifyJournalJSONRequestBody = Verification
 
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
@@ -488,6 +906,21 @@ type ServerInterface interface {
 	// InterruptWork Interrupt pods or workers
 	// (POST /_berth/interrupt)
 	InterruptWork(ctx echo.Context) error
+	// ClearJournal Forget the requests that came
+	// (DELETE /_berth/journal)
+	ClearJournal(ctx echo.Context) error
+	// ListJournal List the requests that came
+	// (GET /_berth/journal)
+	ListJournal(ctx echo.Context, params ListJournalParams) error
+	// ExportJournal Export the requests that came as HAR
+	// (GET /_berth/journal.har)
+	ExportJournal(ctx echo.Context, params ExportJournalParams) error
+	// VerifyJournal Hold the requests that came against expectations
+	// (POST /_berth/journal/verify)
+	VerifyJournal(ctx echo.Context) error
+	// GetJournalEntry Read one request that came
+	// (GET /_berth/journal/{number})
+	GetJournalEntry(ctx echo.Context, number int64) error
 	// CreateKey Make a key
 	// (POST /_berth/keys)
 	CreateKey(ctx echo.Context) error
@@ -644,6 +1077,202 @@ func (w *ServerInterfaceWrapper) InterruptWork(ctx echo.Context) error {
 	return err
 }
 
+// ClearJournal converts echo context to params.
+func (w *ServerInterfaceWrapper) ClearJournal(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ClearJournal(ctx)
+	return err
+}
+
+// ListJournal converts echo context to params.
+func (w *ServerInterfaceWrapper) ListJournal(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListJournalParams
+	// ------------- Optional query parameter "operation" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "operation", ctx.QueryParams(), &params.Operation, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter operation: %s", err))
+	}
+
+	// ------------- Optional query parameter "method" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "method", ctx.QueryParams(), &params.Method, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter method: %s", err))
+	}
+
+	// ------------- Optional query parameter "pathPrefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pathPrefix", ctx.QueryParams(), &params.PathPrefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pathPrefix: %s", err))
+	}
+
+	// ------------- Optional query parameter "keyId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "keyId", ctx.QueryParams(), &params.KeyID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter keyId: %s", err))
+	}
+
+	// ------------- Optional query parameter "resource" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resource", ctx.QueryParams(), &params.Resource, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resource: %s", err))
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "afterNumber" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "afterNumber", ctx.QueryParams(), &params.AfterNumber, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter afterNumber: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListJournal(ctx, params)
+	return err
+}
+
+// ExportJournal converts echo context to params.
+func (w *ServerInterfaceWrapper) ExportJournal(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportJournalParams
+	// ------------- Optional query parameter "operation" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "operation", ctx.QueryParams(), &params.Operation, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter operation: %s", err))
+	}
+
+	// ------------- Optional query parameter "method" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "method", ctx.QueryParams(), &params.Method, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter method: %s", err))
+	}
+
+	// ------------- Optional query parameter "pathPrefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pathPrefix", ctx.QueryParams(), &params.PathPrefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pathPrefix: %s", err))
+	}
+
+	// ------------- Optional query parameter "keyId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "keyId", ctx.QueryParams(), &params.KeyID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter keyId: %s", err))
+	}
+
+	// ------------- Optional query parameter "resource" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resource", ctx.QueryParams(), &params.Resource, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resource: %s", err))
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "afterNumber" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "afterNumber", ctx.QueryParams(), &params.AfterNumber, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter afterNumber: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ExportJournal(ctx, params)
+	return err
+}
+
+// VerifyJournal converts echo context to params.
+func (w *ServerInterfaceWrapper) VerifyJournal(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.VerifyJournal(ctx)
+	return err
+}
+
+// GetJournalEntry converts echo context to params.
+func (w *ServerInterfaceWrapper) GetJournalEntry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "number" -------------
+	var number int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "number", ctx.Param("number"), &number, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter number: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetJournalEntry(ctx, number)
+	return err
+}
+
 // CreateKey converts echo context to params.
 func (w *ServerInterfaceWrapper) CreateKey(ctx echo.Context) error {
 	var err error
@@ -765,6 +1394,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/_berth/hosts/:hostId", wrapper.RemoveHost, options.OperationMiddlewares["removeHost"]...)
 	router.PATCH(options.BaseURL+"/_berth/hosts/:hostId", wrapper.ChangeHost, options.OperationMiddlewares["changeHost"]...)
 	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
+	router.DELETE(options.BaseURL+"/_berth/journal", wrapper.ClearJournal, options.OperationMiddlewares["clearJournal"]...)
+	router.GET(options.BaseURL+"/_berth/journal", wrapper.ListJournal, options.OperationMiddlewares["listJournal"]...)
+	router.GET(options.BaseURL+"/_berth/journal.har", wrapper.ExportJournal, options.OperationMiddlewares["exportJournal"]...)
+	router.GET(options.BaseURL+"/_berth/journal/:number", wrapper.GetJournalEntry, options.OperationMiddlewares["getJournalEntry"]...)
+	router.POST(options.BaseURL+"/_berth/journal/verify", wrapper.VerifyJournal, options.OperationMiddlewares["verifyJournal"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)

@@ -23,6 +23,21 @@ func (v Clock) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Difference) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"expected":`...)
+	dst = encode.String(dst, v.Expected)
+	dst = append(dst, ',')
+	dst = append(dst, `"found":`...)
+	dst = encode.String(dst, v.Found)
+	dst = append(dst, ',')
+	dst = append(dst, `"member":`...)
+	dst = encode.String(dst, v.Member)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v FaultList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"faults":`...)
@@ -54,6 +69,266 @@ func (v Free) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"vcpus":`...)
 	dst = encode.Int(dst, v.Vcpus)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Har) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"log":`...)
+	dst = v.Log.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HarContent) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Encoding != nil {
+		dst = append(dst, `"encoding":`...)
+		if p1 := v.Encoding; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, string((*p1)))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"mimeType":`...)
+	dst = encode.String(dst, v.MimeType)
+	dst = append(dst, ',')
+	dst = append(dst, `"size":`...)
+	dst = encode.Int(dst, v.Size)
+	dst = append(dst, ',')
+	dst = append(dst, `"text":`...)
+	dst = encode.String(dst, v.Text)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HarCreator) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"version":`...)
+	dst = encode.String(dst, v.Version)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HarEntry) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"cache":`...)
+	if v.Cache == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '{')
+		for _, name := range encode.Names(v.Cache) {
+			v1 := v.Cache[name]
+			dst = append(encode.String(dst, name), ':')
+			dst = encode.Any(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, '}')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"comment":`...)
+	dst = encode.String(dst, v.Comment)
+	dst = append(dst, ',')
+	dst = append(dst, `"request":`...)
+	dst = v.Request.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"response":`...)
+	dst = v.Response.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"startedDateTime":`...)
+	dst = encode.Time(dst, v.StartedDateTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"time":`...)
+	dst = encode.Int(dst, v.Time)
+	dst = append(dst, ',')
+	dst = append(dst, `"timings":`...)
+	dst = v.Timings.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HarLog) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"creator":`...)
+	dst = v.Creator.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"entries":`...)
+	if v.Entries == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Entries {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"version":`...)
+	dst = encode.String(dst, string(v.Version))
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HarPostData) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.UnderscoreEncoding != nil {
+		dst = append(dst, `"_encoding":`...)
+		if p1 := v.UnderscoreEncoding; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, string((*p1)))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"mimeType":`...)
+	dst = encode.String(dst, v.MimeType)
+	dst = append(dst, ',')
+	dst = append(dst, `"text":`...)
+	dst = encode.String(dst, v.Text)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HarRequest) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"bodySize":`...)
+	dst = encode.Int(dst, v.BodySize)
+	dst = append(dst, ',')
+	dst = append(dst, `"cookies":`...)
+	if v.Cookies == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Cookies {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"headers":`...)
+	if v.Headers == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Headers {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"headersSize":`...)
+	dst = encode.Int(dst, v.HeadersSize)
+	dst = append(dst, ',')
+	dst = append(dst, `"httpVersion":`...)
+	dst = encode.String(dst, v.HTTPVersion)
+	dst = append(dst, ',')
+	dst = append(dst, `"method":`...)
+	dst = encode.String(dst, v.Method)
+	dst = append(dst, ',')
+	if v.PostData != nil {
+		dst = append(dst, `"postData":`...)
+		if p1 := v.PostData; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"queryString":`...)
+	if v.QueryString == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.QueryString {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"url":`...)
+	dst = encode.String(dst, v.URL)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HarResponse) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"bodySize":`...)
+	dst = encode.Int(dst, v.BodySize)
+	dst = append(dst, ',')
+	dst = append(dst, `"content":`...)
+	dst = v.Content.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"cookies":`...)
+	if v.Cookies == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Cookies {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"headers":`...)
+	if v.Headers == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Headers {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"headersSize":`...)
+	dst = encode.Int(dst, v.HeadersSize)
+	dst = append(dst, ',')
+	dst = append(dst, `"httpVersion":`...)
+	dst = encode.String(dst, v.HTTPVersion)
+	dst = append(dst, ',')
+	dst = append(dst, `"redirectURL":`...)
+	dst = encode.String(dst, v.RedirectURL)
+	dst = append(dst, ',')
+	dst = append(dst, `"status":`...)
+	dst = encode.Int(dst, v.Status)
+	dst = append(dst, ',')
+	dst = append(dst, `"statusText":`...)
+	dst = encode.String(dst, v.StatusText)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HarTimings) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"receive":`...)
+	dst = encode.Int(dst, v.Receive)
+	dst = append(dst, ',')
+	dst = append(dst, `"send":`...)
+	dst = encode.Int(dst, v.Send)
+	dst = append(dst, ',')
+	dst = append(dst, `"wait":`...)
+	dst = encode.Int(dst, v.Wait)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -191,6 +466,203 @@ func (v Interrupted) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Journal) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"dropped":`...)
+	dst = encode.Int(dst, v.Dropped)
+	dst = append(dst, ',')
+	dst = append(dst, `"entries":`...)
+	if v.Entries == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Entries {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v JournalBody) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"base64":`...)
+	dst = encode.Bool(dst, v.Base64)
+	dst = append(dst, ',')
+	dst = append(dst, `"length":`...)
+	dst = encode.Int(dst, v.Length)
+	dst = append(dst, ',')
+	dst = append(dst, `"text":`...)
+	dst = encode.String(dst, v.Text)
+	dst = append(dst, ',')
+	dst = append(dst, `"truncated":`...)
+	dst = encode.Bool(dst, v.Truncated)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v JournalDocument) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"fields":`...)
+	if v.Fields == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Fields {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v JournalEntry) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"duration":`...)
+	dst = encode.Int(dst, v.Duration)
+	dst = append(dst, ',')
+	if v.Fault != nil {
+		dst = append(dst, `"fault":`...)
+		if p1 := v.Fault; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Graphql != nil {
+		dst = append(dst, `"graphql":`...)
+		if p1 := v.Graphql; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"keyId":`...)
+	dst = encode.String(dst, v.KeyID)
+	dst = append(dst, ',')
+	dst = append(dst, `"method":`...)
+	dst = encode.String(dst, v.Method)
+	dst = append(dst, ',')
+	dst = append(dst, `"number":`...)
+	dst = encode.Int(dst, v.Number)
+	dst = append(dst, ',')
+	dst = append(dst, `"operation":`...)
+	dst = encode.String(dst, v.Operation)
+	dst = append(dst, ',')
+	dst = append(dst, `"path":`...)
+	dst = encode.String(dst, v.Path)
+	dst = append(dst, ',')
+	dst = append(dst, `"query":`...)
+	dst = encode.String(dst, v.Query)
+	dst = append(dst, ',')
+	dst = append(dst, `"request":`...)
+	dst = v.Request.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"resources":`...)
+	if v.Resources == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '{')
+		for _, name := range encode.Names(v.Resources) {
+			v1 := v.Resources[name]
+			dst = append(encode.String(dst, name), ':')
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, '}')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"response":`...)
+	dst = v.Response.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"status":`...)
+	dst = encode.Int(dst, v.Status)
+	dst = append(dst, ',')
+	dst = append(dst, `"time":`...)
+	dst = encode.Time(dst, v.Time)
+	dst = append(dst, ',')
+	dst = append(dst, `"user":`...)
+	dst = encode.String(dst, v.User)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v JournalFault) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"drop":`...)
+	dst = encode.Bool(dst, v.Drop)
+	dst = append(dst, ',')
+	if v.Latency != nil {
+		dst = append(dst, `"latency":`...)
+		if p1 := v.Latency; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"operation":`...)
+	dst = encode.String(dst, v.Operation)
+	dst = append(dst, ',')
+	if v.Status != nil {
+		dst = append(dst, `"status":`...)
+		if p1 := v.Status; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v JournalHeader) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"value":`...)
+	dst = encode.String(dst, v.Value)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v JournalMessage) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"body":`...)
+	dst = v.Body.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"headers":`...)
+	if v.Headers == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Headers {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Key) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"id":`...)
@@ -198,6 +670,27 @@ func (v Key) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"key":`...)
 	dst = encode.String(dst, v.Key)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NearMiss) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"differences":`...)
+	if v.Differences == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Differences {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"number":`...)
+	dst = encode.Int(dst, v.Number)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -276,6 +769,51 @@ func (v ShownFault) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v VerificationFailure) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"expectation":`...)
+	dst = encode.Int(dst, v.Expectation)
+	dst = append(dst, ',')
+	if v.Nearest != nil {
+		dst = append(dst, `"nearest":`...)
+		if p1 := v.Nearest; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"says":`...)
+	dst = encode.String(dst, v.Says)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v VerificationResult) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"dropped":`...)
+	dst = encode.Int(dst, v.Dropped)
+	dst = append(dst, ',')
+	dst = append(dst, `"failures":`...)
+	if v.Failures == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Failures {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"ok":`...)
+	dst = encode.Bool(dst, v.Ok)
+	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 

@@ -4,12 +4,63 @@ package controls
 
 import (
 	"math"
+	"time"
 
 	"github.com/berthdev/berth/impl/validate"
 )
 
+var parameterJournalOperation = validate.Param{In: "query", Name: "operation", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterJournalMethod = validate.Param{In: "query", Name: "method", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterJournalPathPrefix = validate.Param{In: "query", Name: "pathPrefix", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterJournalKeyID = validate.Param{In: "query", Name: "keyId", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterJournalResource = validate.Param{In: "query", Name: "resource", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterJournalStatus = validate.Param{In: "query", Name: "status", Required: false, Text: &validate.Text{Pattern: validate.MustPattern(`^([1-5][0-9][0-9]|[1-5]xx|0)$`)}}
+
+var parameterJournalSince = validate.Param{In: "query", Name: "since", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterJournalUntil = validate.Param{In: "query", Name: "until", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterJournalAfterNumber = validate.Param{In: "query", Name: "afterNumber", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 0, Max: math.MaxInt64}}
+
+var parameterJournalLimit = validate.Param{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 2000}}
+
 var paramsOfRevokeKey = []validate.Param{
 	{In: "path", Name: "keyId", Required: true},
+}
+
+var paramsOfListJournal = []validate.Param{
+	parameterJournalOperation,
+	parameterJournalMethod,
+	parameterJournalPathPrefix,
+	parameterJournalKeyID,
+	parameterJournalResource,
+	parameterJournalStatus,
+	parameterJournalSince,
+	parameterJournalUntil,
+	parameterJournalAfterNumber,
+	parameterJournalLimit,
+}
+
+var paramsOfGetJournalEntry = []validate.Param{
+	{In: "path", Name: "number", Required: true, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: math.MaxInt64}},
+}
+
+var paramsOfExportJournal = []validate.Param{
+	parameterJournalOperation,
+	parameterJournalMethod,
+	parameterJournalPathPrefix,
+	parameterJournalKeyID,
+	parameterJournalResource,
+	parameterJournalStatus,
+	parameterJournalSince,
+	parameterJournalUntil,
+	parameterJournalAfterNumber,
+	parameterJournalLimit,
 }
 
 var paramsOfChangeHost = []validate.Param{
@@ -116,6 +167,43 @@ var Ops = map[string]validate.Op{
 		Decode: func(body []byte) (any, validate.Violations, error) {
 			s, v := validate.NewScanner(body), new(Faults)
 			readFaults(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"listJournal": {
+		Method: "GET", Path: "/_berth/journal",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfListJournal, false, path, query, header)
+		},
+	},
+	"clearJournal": {
+		Method: "DELETE", Path: "/_berth/journal",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getJournalEntry": {
+		Method: "GET", Path: "/_berth/journal/{number}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetJournalEntry, false, path, query, header)
+		},
+	},
+	"exportJournal": {
+		Method: "GET", Path: "/_berth/journal.har",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfExportJournal, false, path, query, header)
+		},
+	},
+	"verifyJournal": {
+		Method: "POST", Path: "/_berth/journal/verify",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Verification)
+			readVerification(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
@@ -744,6 +832,312 @@ func readFault(s *validate.Scanner, v *Fault) {
 		}
 	}
 	s.Require(seen, 1<<bitOperation, membersOfFault)
+}
+
+var membersOfJournalHeader = []string{"name", "value"}
+
+func readJournalHeader(s *validate.Scanner, v *JournalHeader) {
+	const ( // the bits of seen
+		bitName = iota
+		bitValue
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "name":
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(nil); ok {
+					v.Name = x
+				}
+			}
+		case "value":
+			if s.Once(&seen, bitValue) {
+				if x, ok := s.String(nil); ok {
+					v.Value = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitName|1<<bitValue, membersOfJournalHeader)
+}
+
+var membersOfVerification = []string{"expectations", "inOrder"}
+
+func readVerification(s *validate.Scanner, v *Verification) {
+	const ( // the bits of seen
+		bitExpectations = iota
+		bitInOrder
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "expectations":
+			if s.Once(&seen, bitExpectations) {
+				if s.Array() {
+					items := make([]Expectation, 0, 4)
+					for s.Item() {
+						var item Expectation
+						readExpectation(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 1, 50)
+					v.Expectations = items
+				}
+			}
+		case "inOrder":
+			if s.Once(&seen, bitInOrder) {
+				if x, ok := s.Bool(); ok {
+					var to bool
+					to = x
+					v.InOrder = &to
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitExpectations, membersOfVerification)
+}
+
+var checkExpectation_Operation = &validate.Text{Min: 1}
+
+var checkExpectation_Method = &validate.Text{Min: 1}
+
+var checkExpectation_PathPrefix = &validate.Text{Min: 1}
+
+var checkExpectation_KeyID = &validate.Text{Min: 1}
+
+var checkExpectation_Resource = &validate.Text{Min: 1}
+
+var checkExpectation_Status = &validate.Text{Pattern: validate.MustPattern(`^([1-5][0-9][0-9]|[1-5]xx|0)$`)}
+
+var checkExpectation_Since = &validate.Text{DateTime: true}
+
+var checkExpectation_Until = &validate.Text{DateTime: true}
+
+var checkExpectation_AfterNumber = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+func readExpectation(s *validate.Scanner, v *Expectation) {
+	const ( // the bits of seen
+		bitOperation = iota
+		bitMethod
+		bitPathPrefix
+		bitKeyID
+		bitResource
+		bitStatus
+		bitSince
+		bitUntil
+		bitAfterNumber
+		bitHeaders
+		bitBody
+		bitTimes
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Operation   string
+		Method      string
+		PathPrefix  string
+		KeyID       string
+		Resource    string
+		Status      string
+		Since       time.Time
+		Until       time.Time
+		AfterNumber int64
+		Times       ExpectedTimes
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "operation":
+			if s.Once(&seen, bitOperation) {
+				if x, ok := s.String(checkExpectation_Operation); ok {
+					optional.Operation = x
+					v.Operation = &optional.Operation
+				}
+			}
+		case "method":
+			if s.Once(&seen, bitMethod) {
+				if x, ok := s.String(checkExpectation_Method); ok {
+					optional.Method = x
+					v.Method = &optional.Method
+				}
+			}
+		case "pathPrefix":
+			if s.Once(&seen, bitPathPrefix) {
+				if x, ok := s.String(checkExpectation_PathPrefix); ok {
+					optional.PathPrefix = x
+					v.PathPrefix = &optional.PathPrefix
+				}
+			}
+		case "keyId":
+			if s.Once(&seen, bitKeyID) {
+				if x, ok := s.String(checkExpectation_KeyID); ok {
+					optional.KeyID = x
+					v.KeyID = &optional.KeyID
+				}
+			}
+		case "resource":
+			if s.Once(&seen, bitResource) {
+				if x, ok := s.String(checkExpectation_Resource); ok {
+					optional.Resource = x
+					v.Resource = &optional.Resource
+				}
+			}
+		case "status":
+			if s.Once(&seen, bitStatus) {
+				if x, ok := s.String(checkExpectation_Status); ok {
+					optional.Status = x
+					v.Status = &optional.Status
+				}
+			}
+		case "since":
+			if s.Once(&seen, bitSince) {
+				if x, ok := s.Time(checkExpectation_Since); ok {
+					optional.Since = x
+					v.Since = &optional.Since
+				}
+			}
+		case "until":
+			if s.Once(&seen, bitUntil) {
+				if x, ok := s.Time(checkExpectation_Until); ok {
+					optional.Until = x
+					v.Until = &optional.Until
+				}
+			}
+		case "afterNumber":
+			if s.Once(&seen, bitAfterNumber) {
+				if x, ok := s.Int(checkExpectation_AfterNumber); ok {
+					optional.AfterNumber = x
+					v.AfterNumber = &optional.AfterNumber
+				}
+			}
+		case "headers":
+			if s.Once(&seen, bitHeaders) {
+				if s.Array() {
+					items := make([]JournalHeader, 0, 4)
+					for s.Item() {
+						var item JournalHeader
+						readJournalHeader(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 0, 10)
+					v.Headers = items
+				}
+			}
+		case "body":
+			if s.Once(&seen, bitBody) {
+				if s.Array() {
+					items := make([]BodyExpectation, 0, 4)
+					for s.Item() {
+						var item BodyExpectation
+						readBodyExpectation(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 0, 10)
+					v.Body = items
+				}
+			}
+		case "times":
+			if s.Once(&seen, bitTimes) {
+				readExpectedTimes(s, &optional.Times)
+				v.Times = &optional.Times
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+var checkBodyExpectation_Pointer = &validate.Text{Pattern: validate.MustPattern(`^(/([^~/]|~0|~1)*)*$`)}
+
+var membersOfBodyExpectation = []string{"pointer", "equals"}
+
+func readBodyExpectation(s *validate.Scanner, v *BodyExpectation) {
+	const ( // the bits of seen
+		bitPointer = iota
+		bitEquals
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "pointer":
+			if s.Once(&seen, bitPointer) {
+				if x, ok := s.String(checkBodyExpectation_Pointer); ok {
+					v.Pointer = x
+				}
+			}
+		case "equals":
+			if s.Once(&seen, bitEquals) {
+				v.Equals = s.Any()
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitPointer|1<<bitEquals, membersOfBodyExpectation)
+}
+
+var checkExpectedTimes_Exactly = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkExpectedTimes_AtLeast = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkExpectedTimes_AtMost = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+func readExpectedTimes(s *validate.Scanner, v *ExpectedTimes) {
+	const ( // the bits of seen
+		bitExactly = iota
+		bitAtLeast
+		bitAtMost
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Exactly int64
+		AtLeast int64
+		AtMost  int64
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "exactly":
+			if s.Once(&seen, bitExactly) {
+				if x, ok := s.Int(checkExpectedTimes_Exactly); ok {
+					optional.Exactly = x
+					v.Exactly = &optional.Exactly
+				}
+			}
+		case "atLeast":
+			if s.Once(&seen, bitAtLeast) {
+				if x, ok := s.Int(checkExpectedTimes_AtLeast); ok {
+					optional.AtLeast = x
+					v.AtLeast = &optional.AtLeast
+				}
+			}
+		case "atMost":
+			if s.Once(&seen, bitAtMost) {
+				if x, ok := s.Int(checkExpectedTimes_AtMost); ok {
+					optional.AtMost = x
+					v.AtMost = &optional.AtMost
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
 }
 
 var checkStorage_State = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}

@@ -1419,7 +1419,7 @@ type CreateRegistryRequest struct {
 	Name string `json:"name"`
 
 	// Password Never answered.
-	Password string `json:"password"`
+	Password string `json:"password,omitempty"`
 	Username string `json:"username"`
 }
 
@@ -1432,7 +1432,7 @@ type CreateSecretRequest struct {
 	Name string `json:"name"`
 
 	// Value Never answered. Fewer than 16777216 bytes of UTF-8.
-	Value string `json:"value"`
+	Value string `json:"value,omitempty"`
 }
 
 // CreateTemplateRequest defines model for CreateTemplateRequest.

@@ -15,6 +15,7 @@ type Config struct {
 	Data            string              // directory of the database and of what belongs to it; required
 	Store           string              // URL of a PostgreSQL database that keeps everything; empty: a file in the data directory
 	SecretKey       string              // file with the key of what is stored encrypted; empty: secret.key in the data directory
+	FirstKey        string              // token of a key with every scope, which is made if there is none of it; empty: a new directory gets one of its own
 	ReplicaURL      string              // base under which the other servers of that database reach this one; empty: the address
 	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
@@ -59,6 +60,7 @@ type Config struct {
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
 type Endpoint struct {
+	ID          compute.EndpointID // 14 lower-case letters and digits; empty: one is made, and kept
 	Name        string
 	Command     []string // program and arguments of one worker; none: workers are started by somebody else
 	WorkersMax  int      // 0: 3

@@ -112,3 +112,32 @@ func TestProcesses_WorkersRunADeclaredCommand(t *testing.T) {
 	require.Contains(t, refused["detail"], `"nosuch" is none of its commands (sleeper)`)
 	require.NoError(t, s.Close())
 }
+
+func TestEndpoint_HasTheIDThatItIsDeclaredWith(t *testing.T) {
+	t.Parallel()
+	const id = "f08vqgrv1p2xkd"
+	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{ID: id, Name: "one"}}}
+	for range 2 { // of a new directory, and of one that has it
+		s := start(t, c)
+		require.EqualValues(t, id, s.Endpoints()["one"])
+		if key := s.FirstKey(); key != "" {
+			status, _ := call(t, "POST", s.URL()+"/v2/"+id+"/run", key, `{"input":{}}`)
+			require.Equal(t, 200, status)
+		}
+		require.NoError(t, s.Close())
+	}
+
+	c.Endpoints[0].ID = "" // any
+	s := start(t, c)
+	require.EqualValues(t, id, s.Endpoints()["one"])
+	require.NoError(t, s.Close())
+	for says, endpoint := range map[string]app.Endpoint{
+		"the declared endpoint one has the id f08vqgrv1p2xkd since it was made, and cannot get anotheridof14c": {ID: "anotheridof14c", Name: "one"},
+		"the declared endpoint two cannot get the id f08vqgrv1p2xkd: the endpoint one has it":                  {ID: id, Name: "two"},
+		"is no id of an endpoint": {ID: "Upper-case-123", Name: "three"},
+	} {
+		c.Endpoints = []app.Endpoint{endpoint}
+		_, err := app.Start(t.Context(), c)
+		require.ErrorContains(t, err, says)
+	}
+}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"path/filepath"
@@ -63,7 +64,7 @@ func newHandler(e edge) (http.Handler, error) {
 	}
 
 	if e.controls != nil {
-		services.Controls = e.controls
+		services.Controls, services.Version = e.controls, cmp.Or(c.Version, "dev")
 	}
 	if c.Docs {
 		services.Home = reference.Root

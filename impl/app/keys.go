@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -97,16 +98,47 @@ func lockToMigrate(data string, from, to int) (unlock func() error, err error) {
 // Close closes the database.
 func (k *Keys) Close() error { return k.store.Close() }
 
+// firstKeyName is what the first key is called, be its token made here or chosen.
+const firstKeyName = "first key"
+
 // makeFirstKey makes the key of a data directory that has none, beside what else a start does: most of the time is the disk's. Its
-// token is empty if there is one.
-func makeFirstKey(ctx context.Context, keyring *control.Keyring) *beside[string] {
+// token is empty if there is one, and if it was chosen: then there is a key of it afterwards.
+func makeFirstKey(ctx context.Context, keyring *control.Keyring, chosen string) *beside[string] {
 	return makeBeside(func() (string, error) {
+		if chosen != "" {
+			return "", keyring.Keep(ctx, NewKey(firstKeyName, []string{string(compute.ScopeAll)}, false, 0), chosen)
+		}
 		if len(keyring.Keys(false)) > 0 {
 			return "", nil
 		}
-		_, token, err := keyring.Create(ctx, NewKey("first key", []string{string(compute.ScopeAll)}, false, 0))
+		_, token, err := keyring.Create(ctx, NewKey(firstKeyName, []string{string(compute.ScopeAll)}, false, 0))
 		return token, err
 	})
+}
+
+// mostTokenFile is how long a file with a token may be, in bytes.
+const mostTokenFile = 4 << 10
+
+// ReadFirstKey gives the token that a setting chooses: itself, or with a slash in it what the file of that name has. The error has nothing of the
+// token.
+func ReadFirstKey(value string) (token string, err error) {
+	token = value
+	if strings.ContainsAny(value, `/\`) {
+		file, err := os.Open(value)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = file.Close() }()
+		text, err := io.ReadAll(io.LimitReader(file, mostTokenFile))
+		if err != nil {
+			return "", err
+		}
+		token = strings.TrimSpace(string(text))
+	}
+	if wrong, is := errors.AsType[*compute.Error](compute.CheckToken(token)); is {
+		return "", errors.New(wrong.Detail)
+	}
+	return token, nil
 }
 
 // takeBackFirstKey deletes it, if it was made: nobody has seen it, and the next start makes none if there is one.

@@ -79,7 +79,11 @@ var table = []row{
 		Help: "serve pages at /docs to read the documents and to send requests from",
 	}, func(c *Config) any { return &c.Docs }},
 
-	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable"}, nil},
+	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; ID:NAME=COMMAND has it get that id, of 14 lower-case letters and digits; repeatable"}, nil},
+	{setting.Setting{
+		Use: setting.Serve, Name: "first-key",
+		Help: "token of a key with every scope, which is made at the start if there is none of it, or with a slash in it the file that has the token; 16 characters at least; better a file or BERTH_FIRST_KEY, since others see command lines",
+	}, nil},
 	{setting.Setting{
 		Name: runtimeRow, Option: "Runtime", Help: "what pods and workers run on: %s; see berth doctor",
 	}, func(c *Config) any { return &c.Runtime }},
@@ -164,7 +168,7 @@ var table = []row{
 		Name: "traces-endpoint", Option: "TracesEndpoint",
 		Help: "URL of a receiver of OpenTelemetry traces by OTLP over HTTP; without it OTEL_EXPORTER_OTLP_ENDPOINT",
 	}, func(c *Config) any { return &c.TracesEndpoint }},
-	{setting.Setting{Name: "test-controls", Kind: setting.Switch, Help: "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed"}, func(c *Config) any { return &c.TestControls }},
+	{setting.Setting{Name: "test-controls", Kind: setting.Switch, Help: "serve /_berth/ for tests: the clock, reset, keys, quotas, faults, the journal of requests; its key is printed"}, func(c *Config) any { return &c.TestControls }},
 
 	{setting.Setting{Use: setting.Client, Name: "server", Default: "http://127.0.0.1:8765", Help: "base address of the server"}, nil},
 	{setting.Setting{Use: setting.Client, Name: "queue-server", Help: "base address of its queue, if it is another one"}, nil},

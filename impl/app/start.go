@@ -113,6 +113,11 @@ func readBounds(c Config) (b bounds, err error) {
 	if err = c.validate(); err != nil {
 		return b, err
 	}
+	if c.FirstKey != "" {
+		if err = compute.CheckToken(c.FirstKey); err != nil {
+			return b, err
+		}
+	}
 	if b.hosts, err = hostsOf(c); err != nil {
 		return b, err
 	}
@@ -168,7 +173,7 @@ func openIdentity(ctx context.Context, c Config, clock compute.Clock, s store.St
 	if i.keyring, err = control.NewKeyring(ctx, s, i.ids, clock, &podKeys); err != nil {
 		return i, err
 	}
-	i.first = makeFirstKey(ctx, i.keyring)
+	i.first = makeFirstKey(ctx, i.keyring, c.FirstKey)
 	u.pushOnFailure("first key", func() error { return takeBackFirstKey(context.WithoutCancel(ctx), i.keyring, i.first) })
 	return i, nil
 }

@@ -154,7 +154,7 @@ func declare(ctx context.Context, all []Endpoint, endpoints *control.Endpoints) 
 	ids := map[string]compute.EndpointID{}
 	for _, e := range all {
 		n := control.NewEndpoint{
-			Name: e.Name, Image: e.Name, WorkersMin: e.WorkersMin, WorkersMax: e.WorkersMax, IdleTimeout: e.IdleTimeout,
+			ID: e.ID, Name: e.Name, Image: e.Name, WorkersMin: e.WorkersMin, WorkersMax: e.WorkersMax, IdleTimeout: e.IdleTimeout,
 			Scaler: e.Scaler, ScalerValue: float64(e.ScalerValue),
 		}
 		switch {

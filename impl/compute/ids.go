@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -212,6 +213,14 @@ func (s *IDs) Follow(id JobID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(s.last, prefix>>16<<counterBits|prefix&0xfff>>sourceBits)
+}
+
+// CheckEndpointID refuses with Rejected what is no id of an endpoint: 14 lower-case letters and digits, which are no path segment of a resource.
+func CheckEndpointID(id EndpointID) error {
+	if len(id) != podIDSize || strings.Trim(string(id), "abcdefghijklmnopqrstuvwxyz0123456789") != "" || Reserved(string(id)) {
+		return Errorf(Rejected, "%q is no id of an endpoint: it has %d lower-case letters and digits", id, podIDSize)
+	}
+	return nil
 }
 
 // Reserved reports whether a first path segment after /v2 belongs to a resource and so cannot be an endpoint's id.

@@ -99,6 +99,31 @@ func ParseToken(token string) (KeyID, bool) {
 	return KeyID(id), ok && len(id) == 10 && len(secret) == 40
 }
 
+// The bounds of a token that somebody chose, in characters.
+const (
+	leastToken = 16
+	mostToken  = 200
+
+	tokenAlphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+)
+
+// CheckToken refuses with Rejected a token that somebody chose and that can be none: too short, too long, or with characters that a header or an
+// address would change. The error has nothing of it.
+func CheckToken(token string) error {
+	switch {
+	case len(token) < leastToken || len(token) > mostToken:
+		return Errorf(Rejected, "a token has from %d to %d characters", leastToken, mostToken)
+	case strings.ContainsFunc(token, func(r rune) bool { return !strings.ContainsRune(tokenAlphabet, r) }):
+		return Errorf(Rejected, "a token has letters, digits, hyphens, points, underscores and tildes alone")
+	case IsPodToken(token):
+		return Errorf(Rejected, "a token must not look like that of a pod")
+	}
+	return nil
+}
+
+// HashOf gives what is stored of a token.
+func HashOf(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
+
 // Matches compares the token's hash in constant time.
 func (k Key) Matches(token string) bool {
 	hash := sha256.Sum256(append(make([]byte, 0, 64), token...)) // a token fits, on the stack

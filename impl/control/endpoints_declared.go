@@ -15,6 +15,7 @@ import (
 
 // NewEndpoint is an endpoint as the operator's settings declare it.
 type NewEndpoint struct {
+	ID          compute.EndpointID // empty: one is made
 	Name        string
 	Image       string
 	Env         map[string]string
@@ -30,16 +31,23 @@ const (
 	declaredTimeout     = 600 * time.Second
 )
 
-// Declare makes the endpoint, or brings the user's declared endpoint of that name to the same settings.
+// Declare makes the endpoint, or brings the user's declared endpoint of that name to the same settings. Conflict if it is to have another id
+// than it has, or that of another one, and Rejected for what is no id.
 func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpoint) (e compute.Endpoint, err error) {
 	n.changing.Lock()
 	defer n.changing.Unlock()
 
-	id, release := n.ids.Endpoint(), n.ids.Release()
+	id, release := cmp.Or(d.ID, n.ids.Endpoint()), n.ids.Release()
+	if err := compute.CheckEndpointID(id); err != nil {
+		return e, err
+	}
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		known, err := tx.DeclaredEndpoint(user, d.Name)
 		absent := compute.CodeOf(err) == compute.NotFound
 		if err != nil && !absent {
+			return err
+		}
+		if err := d.checkID(tx, known); err != nil {
 			return err
 		}
 
@@ -78,6 +86,26 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 	}
 
 	return e, err
+}
+
+// checkID refuses an id to be had that the known endpoint does not have, which is the zero one if there is none, or that another one has. Any is
+// well if it is empty.
+func (d NewEndpoint) checkID(tx store.Tx, known compute.Endpoint) error {
+	if d.ID == "" || d.ID == known.ID {
+		return nil
+	}
+	if known.ID != "" {
+		return compute.Errorf(compute.Conflict, "the declared endpoint %s has the id %s since it was made, and cannot get %s", d.Name, known.ID, d.ID)
+	}
+	other, err := tx.Endpoint(d.ID)
+	switch {
+	case compute.CodeOf(err) == compute.NotFound:
+		return nil
+	case err != nil:
+		return err
+	default:
+		return compute.Errorf(compute.Conflict, "the declared endpoint %s cannot get the id %s: the endpoint %s has it", d.Name, d.ID, other.Name)
+	}
 }
 
 // checkDeclared refuses a change of what only the server's settings say of an endpoint that they declare: its name and all that its

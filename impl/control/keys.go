@@ -24,8 +24,9 @@ type Keyring struct {
 	changing sync.Mutex // held over the store's part of a change or a look, so that neither loses one
 	looking  sync.Mutex // held while a look waits for changing: who changes waits for one look at most
 
-	mu   sync.RWMutex
-	keys map[compute.KeyID]compute.Key
+	mu     sync.RWMutex
+	keys   map[compute.KeyID]compute.Key
+	hashes map[[sha256.Size]byte]compute.KeyID // of their tokens
 }
 
 // NewKeyring loads the keys. Without those of pods no pod's key is known.
@@ -39,18 +40,18 @@ func (r *Keyring) Refresh(ctx context.Context) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 
-	keys := map[compute.KeyID]compute.Key{}
+	keys, hashes := map[compute.KeyID]compute.Key{}, map[[sha256.Size]byte]compute.KeyID{}
 	err := r.store.Read(ctx, func(tx store.Tx) error {
 		stored, err := tx.ListKeys()
 		for _, k := range stored {
-			keys[k.ID] = k
+			keys[k.ID], hashes[k.Hash] = k, k.ID
 		}
 		return err
 	})
 
 	if err == nil {
 		r.mu.Lock()
-		r.keys = keys
+		r.keys, r.hashes = keys, hashes
 		r.mu.Unlock()
 	}
 
@@ -77,7 +78,7 @@ func (r *Keyring) look(ctx context.Context, id compute.KeyID) (k compute.Key, er
 	}
 
 	r.mu.Lock()
-	r.keys[id] = k
+	r.keys[id], r.hashes[k.Hash] = k, id
 	r.mu.Unlock()
 	return k, nil
 }
@@ -97,10 +98,56 @@ type NewKey struct {
 
 // Create stores a key and gives its token, which cannot be had again.
 func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, error) {
-	k := compute.Key{ID: r.ids.Key(), UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID, Exempt: n.Exempt, Contract: n.Contract}
+	id := r.ids.Key()
+	token := compute.NewToken(r.ids, id)
+	k, err := r.create(ctx, n, id, token)
+	if err != nil {
+		return compute.Key{}, "", err
+	}
+	return k, token, nil
+}
+
+// Keep stores a key of a token that somebody chose, if there is none of it. One that was revoked, or has expired, stays so. Rejected for what can be
+// no token, and Conflict if it has the form of one that is made here and another key has its id.
+func (r *Keyring) Keep(ctx context.Context, n NewKey, token string) error {
+	if err := compute.CheckToken(token); err != nil {
+		return err
+	}
+	if _, known := r.of(compute.HashOf(token)); known {
+		return nil
+	}
+	id, made := compute.ParseToken(token)
+	if !made {
+		id = r.ids.Key()
+	}
+	r.mu.RLock()
+	_, taken := r.keys[id]
+	r.mu.RUnlock()
+	if taken {
+		return compute.Errorf(compute.Conflict, "another key has the id %s, which the token has in it", id)
+	}
+
+	_, err := r.create(ctx, n, id, token)
+	return err
+}
+
+// of gives the key whose token has the hash.
+func (r *Keyring) of(hash [sha256.Size]byte) (compute.Key, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	id, known := r.hashes[hash]
+	if !known {
+		return compute.Key{}, false
+	}
+	k, known := r.keys[id]
+	return k, known
+}
+
+// create stores a key of a token.
+func (r *Keyring) create(ctx context.Context, n NewKey, id compute.KeyID, token string) (compute.Key, error) {
+	k := compute.Key{ID: id, UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID, Exempt: n.Exempt, Contract: n.Contract}
 	k.SpendLimit = n.SpendLimit
-	token := compute.NewToken(r.ids, k.ID)
-	k.Hash = sha256.Sum256([]byte(token))
+	k.Hash = compute.HashOf(token)
 	r.changing.Lock()
 	defer r.changing.Unlock()
 
@@ -112,13 +159,13 @@ func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, er
 		return tx.InsertKey(k)
 	})
 	if err != nil {
-		return compute.Key{}, "", err
+		return compute.Key{}, err
 	}
 
 	r.mu.Lock()
-	r.keys[k.ID] = k
+	r.keys[k.ID], r.hashes[k.Hash] = k, k.ID
 	r.mu.Unlock()
-	return k, token, nil
+	return k, nil
 }
 
 // Delete removes a key for good; an unknown one is no error.
@@ -126,6 +173,7 @@ func (r *Keyring) Delete(ctx context.Context, id compute.KeyID) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	r.mu.Lock()
+	delete(r.hashes, r.keys[id].Hash)
 	delete(r.keys, id)
 	r.mu.Unlock()
 	return r.store.Write(ctx, func(tx store.Tx) error { return tx.DeleteKey(id) })
@@ -153,6 +201,7 @@ func (r *Keyring) DeleteInvalid(ctx context.Context, before time.Time) error {
 	if err == nil {
 		r.mu.Lock()
 		maps.DeleteFunc(r.keys, func(_ compute.KeyID, k compute.Key) bool { return old(k) })
+		maps.DeleteFunc(r.hashes, func(_ [sha256.Size]byte, id compute.KeyID) bool { return r.keys[id].ID == "" })
 		r.mu.Unlock()
 	}
 
@@ -210,21 +259,10 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 	if compute.IsPodToken(token) {
 		return r.findPod(ctx, token)
 	}
-	id, ok := compute.ParseToken(token)
-	if !ok {
-		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "malformed API key")
+	key, err := r.find(ctx, token)
+	if err != nil {
+		return compute.Key{}, err
 	}
-
-	r.mu.RLock()
-	key, known := r.keys[id]
-	r.mu.RUnlock()
-	if !known {
-		var err error
-		if key, err = r.look(ctx, id); err != nil {
-			return compute.Key{}, err
-		}
-	}
-
 	if !key.Matches(token) || !key.RevokedAt.IsZero() {
 		return compute.Key{}, errInvalidKey()
 	}
@@ -233,6 +271,27 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 	}
 
 	return key, nil
+}
+
+// find gives the key that has the token, or the id in it. Of a token that somebody chose only memory knows: it is made at the start.
+func (r *Keyring) find(ctx context.Context, token string) (compute.Key, error) {
+	id, ok := compute.ParseToken(token)
+	if !ok {
+		if compute.CheckToken(token) == nil { // a long one would take time
+			if key, known := r.of(compute.HashOf(token)); known {
+				return key, nil
+			}
+		}
+		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "malformed API key")
+	}
+
+	r.mu.RLock()
+	key, known := r.keys[id]
+	r.mu.RUnlock()
+	if known {
+		return key, nil
+	}
+	return r.look(ctx, id)
 }
 
 // findPod gives the key of a pod, which is good for that pod alone, and as long as the run that it was made for: until the pod is

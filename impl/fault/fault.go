@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/journal"
 )
 
 // Every as the operation of a fault means all but the test controls.
@@ -88,6 +89,7 @@ func (s *Script) Show(ctx context.Context, operation string, clock compute.Clock
 		return nil
 	}
 
+	journal.Of(ctx).Met(journal.Fault{Operation: f.Operation, Latency: f.Latency, Status: f.Status, Drop: f.Drop})
 	log.Info("scripted fault", "operation", operation, "status", f.Status, "latency", f.Latency, "drop", f.Drop)
 	if f.Latency > 0 {
 		passed, stop := clock.After(f.Latency)

@@ -97,6 +97,7 @@ func (h controlsHandlers) ResetState(c echo.Context) error {
 	if err := h.Controls.Reset(contextOf(c)); err != nil {
 		return err
 	}
+	h.Journal.Clear()
 	return c.NoContent(http.StatusNoContent)
 }
 

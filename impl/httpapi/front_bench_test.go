@@ -102,6 +102,33 @@ func (a *asker) work(base string) {
 
 const done = `{"output":{"text":"x"}}`
 
+// BenchmarkJournal sends jobs to a server without the test controls, and to one that has them and keeps each request.
+func BenchmarkJournal(b *testing.B) {
+	for name, change := range map[string]func(*httpapi.Services){
+		"without": func(*httpapi.Services) {},
+		"with":    func(s *httpapi.Services) { s.Controls = struct{ httpapi.Controls }{} }, // nothing here asks for them
+	} {
+		e := openWith(b, func(s *httpapi.Services) {
+			s.Log = slog.New(slog.DiscardHandler)
+			change(s)
+		})
+		a := newAsker(b.Context(), e, e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}}))
+		base, body := "/v2/"+string(e.endpoint)+"/", `{"input":{"text":"`+strings.Repeat("x", 1000)+`"}}`
+		b.Run("run "+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				a.ask(http.MethodPost, base+"run", body, http.StatusOK)
+			}
+		})
+		b.Run("refused run "+name, func(b *testing.B) { // without the store, which takes most of the time and is never as quick as before
+			b.ReportAllocs()
+			for b.Loop() {
+				a.ask(http.MethodPost, base+"run", strings.Replace(body, "input", "inputs", 1), http.StatusUnprocessableEntity)
+			}
+		})
+	}
+}
+
 // BenchmarkRequests sends the most frequent requests through the whole edge, down to the store.
 func BenchmarkRequests(b *testing.B) {
 	e := openWith(b, func(s *httpapi.Services) {

@@ -66,6 +66,7 @@ func (s *Services) authenticated(next handler) handler {
 		if err != nil {
 			return err
 		}
+		r.record.By(r.caller.Key)
 		if r.caller.SpendLimit > 0 {
 			r.SetRequest(r.Request().WithContext(control.WithSpendLimit(contextOf(r), r.caller.Key)))
 		}

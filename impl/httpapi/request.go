@@ -6,21 +6,23 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/journal"
 )
 
 // request is echo's context of a request with what the front found out, which the handlers ask for. It is new for each request:
 // what runs on after the answer, see letGo, never meets the next one.
 type request struct {
 	echo.Context
-	caller   caller        // zero where anybody may ask
-	exceeded *compute.Rate // the worst limit that is exceeded, if one is
-	body     any           // what the generated validator decoded, as a pointer
-	raw      []byte        // the body as it was sent
-	leave    func()        // gives back the memory of the body; nil: there is none
-	read     bool          // the body was, to its end
-	noted    []slog.Attr   // ids that the log is to name
-	contract string        // the edition that it names; empty: none
-	edition  int           // that it is answered in: a place in rest.Editions
+	caller   caller          // zero where anybody may ask
+	exceeded *compute.Rate   // the worst limit that is exceeded, if one is
+	body     any             // what the generated validator decoded, as a pointer
+	raw      []byte          // the body as it was sent
+	leave    func()          // gives back the memory of the body; nil: there is none
+	read     bool            // the body was, to its end
+	noted    []slog.Attr     // ids that the log is to name
+	contract string          // the edition that it names; empty: none
+	edition  int             // that it is answered in: a place in rest.Editions
+	record   *journal.Record // nil: nobody records it
 }
 
 // caller is who asks, and how they sent their key.

@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/limit"
 	jobs "github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/validate"
@@ -55,9 +56,11 @@ type Services struct {
 	Meter     func(operation string) Meter // makes the meter of an operation; nil: nobody counts
 	Trace     Trace                        // nil: nobody follows requests
 
-	Controls Controls      // nil: there are no test controls
-	Faults   *fault.Script // nil: there are none
-	GraphQL  GraphQL       // nil: it is not served
+	Controls Controls         // nil: there are no test controls
+	Version  string           // of the program
+	Journal  *journal.Journal // of the requests, where there are test controls; nil: one with the default bounds
+	Faults   *fault.Script    // nil: there are none
+	GraphQL  GraphQL          // nil: it is not served
 
 	Docs map[string]http.Handler // the reference pages and what they load, by path; anybody may read them
 	Home string                  // the page among them to which a browser is led that asks for /
@@ -67,7 +70,8 @@ type Services struct {
 	refusals *refusals
 	routes   map[route]*operation
 	unknown  *operation
-	edition  int // of Contract
+	edition  int                // of Contract
+	secrets  map[string]secrets // in bodies, by operation; nil: requests are not recorded
 }
 
 // GraphQL answers at /graphql. It authenticates by itself.
@@ -75,6 +79,8 @@ type GraphQL interface {
 	http.Handler
 	// Operations gives the names under which a fault can be scripted.
 	Operations() []string
+	// Recorded gives what a body asks for, nil if that cannot be read, and the body without what is secret in it.
+	Recorded(body []byte) (*journal.Document, []byte)
 }
 
 // Pods reports what pods do.
@@ -102,7 +108,14 @@ func New(s Services) (*echo.Echo, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
-	front := s.logged(s.recovered(s.limited(s.authenticated(s.counted(routed)))))
+	answer := s.recovered(s.limited(s.authenticated(s.counted(routed))))
+	if s.Controls != nil {
+		if err := s.record(); err != nil {
+			return nil, err
+		}
+		answer = s.recorded(answer)
+	}
+	front := s.logged(answer)
 	e.Use(func(echo.HandlerFunc) echo.HandlerFunc { return front }) // made once: echo calls a middleware for each request
 	documents(e)
 	for path, page := range s.Docs {
@@ -145,6 +158,9 @@ func New(s Services) (*echo.Echo, error) {
 		}),
 	})
 
+	if s.Controls != nil {
+		permit(e, "/_berth/journal/verify", http.MethodPost)
+	}
 	s.buildRoutes(e)
 	controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{OperationMiddlewares: s.controlOperations()})
 

@@ -11,11 +11,13 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	taker "github.com/berthdev/berth/gen/worker"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/nullable"
 	jobs "github.com/berthdev/berth/impl/queue"
 )
@@ -146,6 +148,32 @@ func TestViews_FillEveryFieldOfTheirModels(t *testing.T) {
 
 	require.Empty(t, missing(healthView(health).Jobs))
 	require.Empty(t, missing(healthView(health).Workers))
+}
+
+func TestViews_JournalHasAllOfAnEntry(t *testing.T) {
+	t.Parallel()
+	e := filled[journal.Entry]()
+	e.Duration, e.Fault.Latency = time.Second, time.Second
+	view := journalView(&e)
+	require.Empty(t, missing(view))
+	for _, part := range []any{view.Request, view.Response, view.Request.Body, view.Request.Headers[0], *view.Graphql, *view.Fault} {
+		require.Empty(t, missing(part))
+	}
+	require.Empty(t, missing(failureView(filled[journal.Failure]())))
+	require.Empty(t, missing(failureView(filled[journal.Failure]()).Nearest.Differences[0]))
+
+	har := harView(&e)
+	require.Empty(t, missing(har))
+	require.ElementsMatch(t, []string{"HarResponse.RedirectURL"}, slices.DeleteFunc(missing(har.Response), func(name string) bool { return name == "HarResponse.StatusText" }))
+	require.Empty(t, missing(har.Request))
+}
+
+func TestViews_ExpectationHasEveryMember(t *testing.T) {
+	t.Parallel()
+	x := expectation(filled[controls.Expectation]())
+	x.Limit = 1 // it is for lists alone
+	require.Empty(t, missing(x))
+	require.Empty(t, missing(x.Filter))
 }
 
 func TestViews_WidePodHasWhatOtherEditionsHave(t *testing.T) {

@@ -1,0 +1,97 @@
+package graphql_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/berthdev/berth/gen/graph"
+	"github.com/berthdev/berth/graphql"
+)
+
+// asked makes the body of a document.
+func asked(t *testing.T, query, variables string) string {
+	body, err := json.Marshal(map[string]any{"query": query, "variables": json.RawMessage(variables)})
+	require.NoError(t, err)
+	return string(body)
+}
+
+func TestRecorded_HidesWhatIsSecret(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(*graphql.Services) {}).handler
+	const secret = "hunter22"
+	for name, c := range map[string]struct {
+		query, variables string
+		kept             string // of what is left
+	}{
+		"literal":             {`mutation{secretCreate(input:{name:"a",value:"hunter22"}){id}}`, "null", `name:\"a\",value:\"***\"`},
+		"block text":          {"mutation{secretCreate(input:{name:\"ä\",value:\"\"\"hunter22\nhunter22\"\"\"}){id}}", "null", `name:\"ä\",value:\"***\"}){id}}`},
+		"escaped":             {`mutation{secretCreate(input:{name:"a\"b",value:"\"hunter22"}){id}}`, "null", `name:\"a\\\"b\",value:\"***\"}){id}}`},
+		"two":                 {`mutation{a:secretCreate(input:{value:"hunter22"}){id} saveRegistryAuth(input:{password:"hunter22",username:"seen"}){id}}`, "null", `username:\"seen\"`},
+		"variable":            {`mutation($p:String!){updateRegistryAuth(input:{id:"a",username:"u",password:$p}){id}}`, `{"p":"hunter22"}`, `{"p":"***"}`},
+		"default":             {`mutation($p:String="hunter22"){updateRegistryAuth(input:{id:"a",username:"u",password:$p}){id}}`, `null`, `$p:String=\"***\"`},
+		"input":               {`mutation($i:SecretCreateInput!){secretCreate(input:$i){id}}`, `{"i":{"name":"seen","value":"hunter22"}}`, `"name":"seen"`},
+		"unknown member":      {`mutation($i:SecretCreateInput!){secretCreate(input:$i){id}}`, `{"i":{"name":"seen","valu":"hunter22"}}`, `"name":"seen"`},
+		"of no operation":     {`{myself{id}}`, `{"other":"hunter22"}`, `{"other":"***"}`},
+		"of no type":          {`query($p:Nothing){myself{id}}`, `{"p":"hunter22"}`, `{"p":"***"}`},
+		"unknown argument":    {`{myself(a:"hunter22"){id}}`, `null`, `myself(a:\"***\")`},
+		"unknown field":       {`{nosuch(a:{b:["hunter22"]}){id}}`, `null`, `nosuch(a:{b:[\"***\"]})`},
+		"fragment":            {`mutation{...f} fragment f on Mutation{secretCreate(input:{value:"hunter22"}){id}}`, `null`, `fragment f`},
+		"fragment in itself":  {`mutation{...f} fragment f on Mutation{...f secretCreate(input:{value:"hunter22"}){id}}`, `null`, `fragment f`},
+		"inline fragment":     {`mutation{...on Mutation{secretCreate(input:{value:"hunter22"}){id}}}`, `null`, `secretCreate`},
+		"environment":         {`mutation{podFindAndDeployOnDemand(input:{env:[{key:"A_KEY",value:"hunter22"},{key:"SEEN",value:"3"}]}){id}}`, `null`, `{key:\"SEEN\",value:\"3\"}`},
+		"environment, one":    {`mutation{podFindAndDeployOnDemand(input:{env:{value:"hunter22",key:"A_KEY"}}){id}}`, `null`, `key:\"A_KEY\"`},
+		"key by a variable":   {`mutation($k:String){podFindAndDeployOnDemand(input:{env:[{key:$k,value:"hunter22"}]}){id}}`, `{"k":"A_KEY"}`, `{"k":"A_KEY"}`},
+		"environment, sent":   {`mutation($i:PodFindAndDeployOnDemandInput){podFindAndDeployOnDemand(input:$i){id}}`, `{"i":{"name":"seen","env":[{"key":"A_KEY","value":"hunter22"},{"key":"N","value":"3"}]}}`, `{"key":"N","value":"3"}`},
+		"environment, keyles": {`mutation($i:PodFindAndDeployOnDemandInput){podFindAndDeployOnDemand(input:$i){id}}`, `{"i":{"env":[{"value":"hunter22"}]}}`, `"value":"***"`},
+		"no document":         {`mutation{secretCreate(input:{value:"hunter22"}`, `null`, "***"},
+	} {
+		_, masked := h.Recorded([]byte(asked(t, c.query, c.variables)))
+		require.NotContains(t, string(masked), secret, name)
+		require.Contains(t, string(masked), c.kept, name)
+	}
+
+	for _, body := range []string{`{"query":"{a(b:\"hunter22\")}"`, `{"query":7,"x":"hunter22"}`, "hunter22"} {
+		document, masked := h.Recorded([]byte(body))
+		require.Nil(t, document)
+		require.Equal(t, "***", string(masked))
+	}
+	_, masked := h.Recorded(nil)
+	require.Empty(t, masked)
+}
+
+func TestRecorded_KeepsWhatIsNotSecret(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(*graphql.Services) {}).handler
+	body := ` {"variables": {"p": "x"}, "query": "query Mine($p: String!) { pod(input: {podId: $p}) { id } ...f } fragment f on Query { myself { id } }" } `
+	document, masked := h.Recorded([]byte(body))
+	require.Equal(t, body, string(masked), "to the byte")
+	require.Equal(t, "Mine", document.Name)
+	require.Equal(t, []string{"pod", "myself"}, document.Fields)
+
+	document, _ = h.Recorded([]byte(`{"query":"query A{myself{id}} query B{gpuTypes{id}}","operationName":"B"}`))
+	require.Equal(t, "B", document.Name)
+	require.Equal(t, []string{"gpuTypes"}, document.Fields)
+	document, _ = h.Recorded([]byte(`{"query":"{a ...f} fragment f on Query{...f b}"}`))
+	require.Equal(t, []string{"a", "b"}, document.Fields)
+}
+
+// TestRecorded_KnowsEverySecretInput fails when the schema has a new field whose name says that it is secret.
+func TestRecorded_KnowsEverySecretInput(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for name, definition := range graph.NewExecutableSchema(graph.Config{}).Schema().Types {
+		for _, field := range definition.Fields {
+			secret := strings.Contains(strings.ToLower(field.Name), "password") || strings.Contains(strings.ToLower(field.Name), "token") || strings.Contains(strings.ToLower(name), "secret") && field.Name == "value"
+			if definition.Kind == ast.InputObject && secret {
+				found = append(found, name+"."+field.Name)
+			}
+		}
+	}
+	slices.Sort(found)
+	require.Equal(t, []string{"SaveRegistryAuthInput.password", "SecretCreateInput.value", "UpdateRegistryAuthInput.password"}, found)
+}

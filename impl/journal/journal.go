@@ -1,0 +1,186 @@
+// Package journal keeps the requests that came, as a test reads them and holds them against what it expects. Secrets are masked before
+// anything is kept, and what is kept is bounded: the oldest entries go first.
+package journal
+
+import (
+	"slices"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// Entry is a request that was answered. It does not change any more.
+type Entry struct {
+	Number   int64 // in the order in which requests ended, from 1
+	Time     time.Time
+	Duration time.Duration
+
+	Method, Path, Query string // path and query as they were sent
+	Host, Protocol      string
+	Operation           string    // its operationId
+	Document            *Document // nil: none of GraphQL that can be read
+	Resources           []Resource
+	KeyID               compute.KeyID  // empty: no key was taken
+	User                compute.UserID // likewise
+	Request, Response   Message
+	Status              int    // 0: there was no answer
+	Fault               *Fault // nil: it met none
+	Arrived             int64  // in the order in which requests came, from 1
+}
+
+// Document is what a document of GraphQL asks for.
+type Document struct {
+	Name   string   // of its operation; empty: it has none
+	Fields []string // of Query or Mutation
+}
+
+// Resource is an id in a path.
+type Resource struct{ Kind, ID string }
+
+// Message is a request or a response.
+type Message struct {
+	Headers []Header // by their names
+	Body    Body
+}
+
+// Header is a header with one of its values.
+type Header struct{ Name, Value string }
+
+// Body is what is kept of a body.
+type Body struct {
+	Text      string
+	Base64    bool  // Text is the body in base64: it is no UTF-8
+	Length    int64 // bytes that were sent
+	Truncated bool  // the body went on after Text
+}
+
+// Fault is the scripted fault that a request met.
+type Fault struct {
+	Operation string // as it was scripted
+	Latency   time.Duration
+	Status    int // 0: the operation's own answer
+	Drop      bool
+}
+
+// Bounds are how much is kept.
+type Bounds struct {
+	Entries int   // at most
+	Body    int   // bytes of one body
+	Bytes   int64 // of all entries together, about
+}
+
+// DefaultBounds are those of a server.
+func DefaultBounds() Bounds { return Bounds{Entries: 2000, Body: 64 << 10, Bytes: 32 << 20} }
+
+// Journal is the requests that came. It is safe for concurrent use.
+type Journal struct {
+	bounds Bounds
+
+	mu      sync.Mutex
+	entries []*Entry // by number
+	bytes   int64
+	last    int64 // number that was given
+	arrived int64 // requests that came
+	dropped int64
+}
+
+// New makes an empty journal.
+func New(b Bounds) *Journal { return &Journal{bounds: b} }
+
+// Bounds gives how much is kept.
+func (j *Journal) Bounds() Bounds { return j.bounds }
+
+// overhead is about what an entry takes besides its texts, in bytes.
+const overhead = 1 << 10
+
+// size is about what an entry takes, in bytes.
+func (e *Entry) size() int64 {
+	n := overhead + len(e.Path) + len(e.Query) + len(e.Host)
+	for _, m := range []*Message{&e.Request, &e.Response} {
+		n += len(m.Body.Text)
+		for _, h := range m.Headers {
+			n += len(h.Name) + len(h.Value)
+		}
+	}
+	for _, r := range e.Resources {
+		n += len(r.ID)
+	}
+	if e.Document != nil {
+		n += len(e.Document.Name)
+		for _, f := range e.Document.Fields {
+			n += len(f)
+		}
+	}
+	return int64(n)
+}
+
+// arrive notes that a request came, and gives its place among all.
+func (j *Journal) arrive() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.arrived++
+	return j.arrived
+}
+
+// add keeps an entry under the next number, and drops the oldest ones that there is no room for any more.
+func (j *Journal) add(e *Entry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.last++
+	e.Number = j.last
+	j.entries, j.bytes = append(j.entries, e), j.bytes+e.size()
+
+	for len(j.entries) > j.bounds.Entries || j.bytes > j.bounds.Bytes && len(j.entries) > 1 {
+		j.bytes -= j.entries[0].size()
+		j.entries[0] = nil // or the array would hold it
+		j.entries = j.entries[1:]
+		j.dropped++
+	}
+}
+
+// Clear forgets all entries. Numbers go on.
+func (j *Journal) Clear() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries, j.bytes, j.dropped = nil, 0, 0
+}
+
+// all gives the entries by number, and how many were dropped since the journal was cleared.
+func (j *Journal) all() (entries []*Entry, dropped int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.entries), j.dropped
+}
+
+// Get gives the entry of that number. NotFound if it never was, or is not kept any more.
+func (j *Journal) Get(number int64) (*Entry, error) {
+	entries, _ := j.all()
+	i := sort.Search(len(entries), func(i int) bool { return entries[i].Number >= number })
+	if i == len(entries) || entries[i].Number != number {
+		return nil, compute.Errorf(compute.NotFound, "the journal has no entry %d", number)
+	}
+	return entries[i], nil
+}
+
+// List gives the entries that the filter matches, by number, and how many were dropped: with AfterNumber the first of them, without it
+// the last, as many as Limit says.
+func (j *Journal) List(f Filter) (found []*Entry, dropped int64) {
+	entries, dropped := j.all()
+	checks := f.checks()
+	for _, e := range entries {
+		if !slices.ContainsFunc(checks, func(c check) bool { return !c.holds(e) }) {
+			found = append(found, e)
+		}
+	}
+
+	if f.Limit > 0 && len(found) > f.Limit {
+		if f.AfterNumber != nil {
+			found = found[:f.Limit]
+		} else {
+			found = found[len(found)-f.Limit:]
+		}
+	}
+	return found, dropped
+}
