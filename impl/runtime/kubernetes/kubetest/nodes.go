@@ -197,11 +197,11 @@ func (s *Server) Erase(resource, name string) {
 	}
 }
 
-// Left gives what there is beside nodes, as resource/name.
+// Left gives what there is beside nodes and their devices, as resource/name.
 func (s *Server) Left() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, resource := range []string{pods, secrets, services, claims} {
+	for _, resource := range []string{pods, secrets, services, claims, deviceClaims} {
 		for name := range s.stored[resource] {
 			all = append(all, resource+"/"+name)
 		}
@@ -224,7 +224,7 @@ func (s *Server) Put(t testing.TB, resource string, o map[string]any) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o["kind"], o["apiVersion"] = kinds[resource], "v1"
+	o["kind"], o["apiVersion"] = kinds[resource], versionOf(resource)
 	_, bad := s.create(resource, clone(o))
 	require.Nil(t, bad)
 }

@@ -14,11 +14,27 @@ const (
 	services = "services"
 	claims   = "persistentvolumeclaims"
 	classes  = "storageclasses"
+
+	deviceClaims  = "resourceclaims"
+	deviceSlices  = "resourceslices"
+	deviceClasses = "deviceclasses"
 )
 
 // kinds are those of the resources' objects.
 var kinds = map[string]string{
 	pods: "Pod", nodes: "Node", secrets: "Secret", services: "Service", claims: "PersistentVolumeClaim", classes: "StorageClass",
+	deviceClaims: "ResourceClaim", deviceSlices: "ResourceSlice", deviceClasses: "DeviceClass",
+}
+
+// versionOf is the version of the API that has a resource.
+func versionOf(resource string) string {
+	switch resource {
+	case deviceClaims, deviceSlices, deviceClasses:
+		return "resource.k8s.io/v1"
+	case classes:
+		return "storage.k8s.io/v1"
+	}
+	return "v1"
 }
 
 // object is one of the API, as JSON has it.

@@ -28,6 +28,10 @@ func read(r *http.Request) (q request, ok bool) {
 		path = path[2:]
 	case prefix == "apis/storage.k8s.io/v1" && len(path) == 4:
 		path = path[3:]
+	case strings.HasPrefix(r.URL.Path, "/apis/resource.k8s.io/v1/namespaces/"+Namespace+"/resourceclaims"):
+		path = path[5:]
+	case prefix == "apis/resource.k8s.io/v1" && len(path) >= 4 && (path[3] == deviceSlices || path[3] == deviceClasses):
+		path = path[3:]
 	default:
 		return q, false
 	}
@@ -50,7 +54,8 @@ func read(r *http.Request) (q request, ok bool) {
 	case http.MethodDelete:
 		q.verb = "delete"
 	}
-	return q, kinds[q.resource] != "" && q.verb != ""
+	ours := versionOf(q.resource) != "resource.k8s.io/v1" || strings.HasPrefix(r.URL.Path, "/apis/resource.k8s.io/v1/")
+	return q, kinds[q.resource] != "" && q.verb != "" && ours
 }
 
 // ServeHTTP answers as an API server.
@@ -74,7 +79,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 
 	q, ok := read(r)
-	if !ok {
+	if !ok || versionOf(q.resource) == "resource.k8s.io/v1" && s.withoutDevices() {
 		http.NotFound(w, r) // as the real one, where it has no such API: without a Status
 		return
 	}
@@ -127,7 +132,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, q request) {
 		o, bad = s.patch(q.resource, q.name, body)
 	case "delete":
 		o, bad = s.remove(q.resource, q.name, body)
-		if bad == nil && q.resource != pods && q.resource != claims {
+		if bad == nil && q.resource != pods && q.resource != claims && q.resource != deviceClaims {
 			o = object{"kind": "Status", "apiVersion": "v1", "metadata": object{}, "status": "Success"}
 		}
 	}
@@ -138,7 +143,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, q request) {
 		return
 	}
 	if text(o, "kind") != "Status" {
-		o["kind"], o["apiVersion"] = kinds[q.resource], "v1"
+		o["kind"], o["apiVersion"] = kinds[q.resource], versionOf(q.resource)
 	}
 	answer(w, code, o)
 }
@@ -171,5 +176,5 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, resource string) {
 	if next != "" {
 		head["continue"] = next
 	}
-	answer(w, http.StatusOK, object{"kind": kinds[resource] + "List", "apiVersion": "v1", "metadata": head, "items": page})
+	answer(w, http.StatusOK, object{"kind": kinds[resource] + "List", "apiVersion": versionOf(resource), "metadata": head, "items": page})
 }

@@ -24,6 +24,7 @@ func (s *Server) schedule() {
 
 // place gives each Pod that has none a node with room for it, or says why there is none. The caller has the lock.
 func (s *Server) place() {
+	s.freeDevices()
 	used := map[string]map[string]float64{}
 	var waiting []object
 	for _, p := range s.stored[pods] {
@@ -46,6 +47,7 @@ func (s *Server) place() {
 			continue
 		}
 		take(used, node, p)
+		s.giveDevices(p, node)
 		s.change(pods, nameOf(p), uidOf(p), func(o object) {
 			put(o, node, "spec", "nodeName")
 			setCondition(o, object{"type": "PodScheduled", "status": "True", "lastTransitionTime": s.now()})
@@ -91,12 +93,18 @@ func (s *Server) choose(p object, names []string, used map[string]map[string]flo
 	if len(names) == 0 {
 		return "", "no nodes available to schedule pods"
 	}
+	if message := s.unready(p); message != "" {
+		return "", fmt.Sprintf("0/%d nodes are available: %s.", len(names), message)
+	}
 
 	counts := map[string]int{}
 	for _, name := range names {
 		why := unfit(p, s.stored[nodes][name], used[name])
 		if len(why) == 0 {
-			return name, ""
+			if _, all := s.devicesFor(p, name); all {
+				return name, ""
+			}
+			why = []string{"cannot allocate all claims"}
 		}
 		for _, w := range why {
 			counts[w]++

@@ -1,5 +1,5 @@
 // Package kubetest is a double of a Kubernetes cluster for tests: an API server over HTTP with as much of the API as berth uses, in the forms
-// and with the rules of the real one; a scheduler that counts what nodes have; and kubelets that run the steps of package play, in this
+// and with the rules of the real one; a scheduler that counts what nodes have and allocates devices; and kubelets that run the steps of package play, in this
 // process and on disks in memory. Its knobs do what goes wrong in clusters. The real one is another program: what holds here is
 // to be held there, too.
 package kubetest
@@ -51,6 +51,7 @@ type Server struct {
 	disks   map[string]*disk    // of volume claims, by their uid
 	ports   map[string][]func() // closes what a Service listens on, by its uid
 	metrics bool
+	old     bool          // it has no claims for devices
 	listens int           // ports of nodes that were given away
 	idle    bool          // containers run nothing
 	wake    chan struct{} // for the scheduler
@@ -67,7 +68,7 @@ func New(t testing.TB) *Server {
 		metrics: true, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	s.faults.forbidden = map[string]bool{}
-	for _, resource := range []string{pods, nodes, secrets, services, claims, classes} {
+	for resource := range kinds {
 		s.stored[resource] = map[string]object{}
 	}
 	s.stored[classes]["standard"] = object{

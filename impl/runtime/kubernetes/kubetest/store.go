@@ -36,7 +36,7 @@ func (s *Server) commit(kind, resource string, o object) {
 
 	close(s.changed)
 	s.changed = make(chan struct{})
-	if resource == pods || resource == nodes {
+	if resource == pods || resource == nodes || versionOf(resource) == "resource.k8s.io/v1" {
 		select {
 		case s.wake <- struct{}{}:
 		default:
@@ -64,8 +64,8 @@ func check(resource string, o object) *refusal {
 	if !nameForm.MatchString(nameOf(o)) {
 		return invalid("metadata.name", nameOf(o))
 	}
-	if text(o, "kind") != kinds[resource] {
-		return refuse(http.StatusBadRequest, "BadRequest", "%s in version \"v1\" cannot be handled as a %s", text(o, "kind"), kinds[resource])
+	if text(o, "kind") != kinds[resource] || text(o, "apiVersion") != versionOf(resource) {
+		return refuse(http.StatusBadRequest, "BadRequest", "%s in version %q cannot be handled as a %s", text(o, "kind"), text(o, "apiVersion"), kinds[resource])
 	}
 
 	labels, _ := at(o, "metadata", "labels").(object)
@@ -103,6 +103,8 @@ func check(resource string, o object) *refusal {
 		}
 	case pods:
 		return checkPod(o, invalid)
+	case deviceClaims:
+		return checkDeviceClaim(o, invalid)
 	}
 	return nil
 }
@@ -125,6 +127,11 @@ func checkPod(o object, invalid func(string, any) *refusal) *refusal {
 	for name, value := range requests {
 		if _, ok := amount(value); !ok || limits[name] != value {
 			return invalid("spec.containers[0].resources", name)
+		}
+	}
+	for _, c := range items(all[0], "resources", "claims") {
+		if !slices.ContainsFunc(items(o, "spec", "resourceClaims"), func(has object) bool { return text(has, "name") == text(c, "name") }) {
+			return invalid("spec.containers[0].resources.claims", text(c, "name"))
 		}
 	}
 	terms := items(o, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
@@ -154,7 +161,7 @@ func (s *Server) create(resource string, o object) (object, *refusal) {
 	}
 	put(o, newUID(), "metadata", "uid")
 	put(o, s.now(), "metadata", "creationTimestamp")
-	if resource != nodes {
+	if resource != nodes && resource != deviceSlices && resource != deviceClasses {
 		put(o, Namespace, "metadata", "namespace")
 	}
 
@@ -201,8 +208,8 @@ func (s *Server) patch(resource, name string, patch object) (object, *refusal) {
 	if wanted := text(patch, "metadata", "resourceVersion"); wanted != "" && wanted != text(o, "metadata", "resourceVersion") {
 		return nil, refuse(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: the object has been modified", resource, name)
 	}
-	if resource == pods && has(patch, "spec") {
-		return nil, refuse(http.StatusUnprocessableEntity, "Invalid", "Pod %q is invalid: spec: Forbidden: pod updates may not change fields", name)
+	if (resource == pods || resource == deviceClaims) && has(patch, "spec") {
+		return nil, refuse(http.StatusUnprocessableEntity, "Invalid", "%s %q is invalid: spec: Forbidden: updates may not change fields", kinds[resource], name)
 	}
 
 	o = clone(o)

@@ -54,7 +54,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, resource string) 
 		for i := len(news) - 1; i >= 0; i-- {
 			if c := news[i]; c.resource == resource && selects(query.Get("labelSelector"), c.object) {
 				o := clone(c.object)
-				o["kind"], o["apiVersion"] = kinds[resource], "v1"
+				o["kind"], o["apiVersion"] = kinds[resource], versionOf(resource)
 				if events.Encode(object{"type": c.kind, "object": o}) != nil {
 					return
 				}
@@ -69,7 +69,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, resource string) 
 		select {
 		case <-changed:
 		case <-bookmark:
-			mark := object{"kind": kinds[resource], "apiVersion": "v1", "metadata": object{"resourceVersion": strconv.FormatUint(version, 10), "creationTimestamp": nil}}
+			mark := object{"kind": kinds[resource], "apiVersion": versionOf(resource), "metadata": object{"resourceVersion": strconv.FormatUint(version, 10), "creationTimestamp": nil}}
 			_ = events.Encode(object{"type": "BOOKMARK", "object": mark})
 		case <-timeout:
 			stop()
