@@ -97,6 +97,12 @@ type Options struct {
 	// KubeGPULabel is the setting kube-gpu-label: label of nodes that names their GPU type. Default:
 	// nvidia.com/gpu.product.
 	KubeGPULabel string
+	// KubeGPUClass is the setting kube-gpu-class: DeviceClass of which GPUs are claimed by dynamic resource allocation,
+	// from Kubernetes 1.34 on; without it a device plugin gives them.
+	KubeGPUClass string
+	// KubeGPUDriver is the setting kube-gpu-driver: with --kube-gpu-class: the driver whose ResourceSlices have the GPUs
+	// of nodes, and their types. Default: gpu.nvidia.com.
+	KubeGPUDriver string
 	// KubeZoneLabel is the setting kube-zone-label: label of nodes that names their data center. Default:
 	// topology.kubernetes.io/zone.
 	KubeZoneLabel string

@@ -23,6 +23,8 @@ type cache struct {
 	offers   map[string]*service          // Services, by the allocation's id
 	dropped  map[string]uint64            // Services that berth deleted, by their uid, likewise
 	awaiting map[string]chan struct{}     // closed at the next change of an allocation
+	slices   map[string]*resourceSlice    // of the driver of GPUs, by their names
+	gpus     *gpuSurvey                   // what the slices say; nil: they have changed
 }
 
 // entry is a Pod in the cache.
@@ -38,7 +40,7 @@ type entry struct {
 func newCache() cache {
 	return cache{
 		entries: map[string]*entry{}, byID: map[string]map[string]*entry{}, let: map[string]uint64{}, known: map[string]*node{}, lost: map[string]bool{},
-		offers: map[string]*service{}, dropped: map[string]uint64{}, awaiting: map[string]chan struct{}{},
+		offers: map[string]*service{}, dropped: map[string]uint64{}, awaiting: map[string]chan struct{}{}, slices: map[string]*resourceSlice{},
 	}
 }
 

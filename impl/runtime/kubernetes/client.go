@@ -55,11 +55,15 @@ func newClient(c credentials, clock compute.Clock) *client {
 // close lets go of connections that nobody uses.
 func (c *client) close() { c.http.CloseIdleConnections() }
 
-// path is that of objects in the namespace: path("pods", name).
-func (c *client) path(parts ...string) string {
-	path := "/api/v1/namespaces/" + url.PathEscape(c.namespace)
-	for _, p := range parts {
-		path += "/" + url.PathEscape(p)
+// path is that of objects in the namespace: path("pods"), path("pods", name).
+func (c *client) path(resource string, names ...string) string {
+	base := "/api/v1"
+	if resource == deviceClaims {
+		base = devicesPath
+	}
+	path := base + "/namespaces/" + url.PathEscape(c.namespace) + "/" + url.PathEscape(resource)
+	for _, name := range names {
+		path += "/" + url.PathEscape(name)
 	}
 	return path
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,12 @@ var rights = []right{
 	{group: "metrics.k8s.io", resource: pods, verbs: []string{"get"}, optional: true},
 }
 
+// deviceRights are what berth has to be allowed besides, where GPUs are claimed by dynamic resource allocation.
+var deviceRights = []right{
+	{group: devicesGroup, resource: deviceClaims, verbs: []string{"get", "list", "create", "delete"}},
+	{group: devicesGroup, resource: "resourceslices", verbs: []string{"list", "watch"}, everywhere: true, optional: true},
+}
+
 // name is that for people.
 func (r right) name() string {
 	name := r.resource
@@ -55,6 +62,7 @@ func doctor(ctx context.Context, v setting.Values) runtime.Report {
 	defer cancel()
 	config := configIn(v)
 	config.GPUResource, config.GPULabel = cmp.Or(config.GPUResource, DefaultGPUResource), cmp.Or(config.GPULabel, DefaultGPULabel)
+	config.GPUDriver = cmp.Or(config.GPUDriver, DefaultGPUDriver)
 	found, err := sourceOf(config).load()
 	if err != nil {
 		return runtime.Report{Detail: err.Error()}
@@ -95,7 +103,11 @@ func (e *examination) examine(ctx context.Context) error {
 	}
 	e.version = "Kubernetes " + clean(version.GitVersion)
 
-	for _, r := range rights {
+	all := rights
+	if e.config.GPUClass != "" {
+		all = slices.Concat(rights, deviceRights)
+	}
+	for _, r := range all {
 		var without []string
 		for _, verb := range r.verbs {
 			may, err := e.may(ctx, r, verb)
@@ -117,6 +129,9 @@ func (e *examination) examine(ctx context.Context) error {
 
 	e.lookAtNodes(ctx)
 	e.lookAtClasses(ctx)
+	if e.config.GPUClass != "" {
+		e.lookAtDevices(ctx)
+	}
 	return nil
 }
 
@@ -177,14 +192,58 @@ func (e *examination) lookAtNodes(ctx context.Context) {
 	}
 
 	e.nodes = fmt.Sprintf("%d of %d nodes ready", ready, len(all))
+	switch {
+	case e.config.GPUClass != "": // its devices are the GPUs
+	case len(gpus) > 0:
+		e.nodes += ", " + listed(gpus)
+	default:
+		e.warn("no node has the resource %s: there are no GPUs", e.config.GPUResource)
+	}
+}
+
+// listed names products, each with how many there are.
+func listed(gpus map[string]int64) string {
 	var parts []string
 	for _, product := range slices.Sorted(maps.Keys(gpus)) {
-		parts = append(parts, fmt.Sprintf("%d %s", gpus[product], product))
+		parts = append(parts, fmt.Sprintf("%d %s", gpus[product], cmp.Or(product, "GPU without the attribute "+attributeProduct)))
 	}
-	if len(parts) > 0 {
-		e.nodes += ", " + strings.Join(parts, ", ")
-	} else {
-		e.warn("no node has the resource %s: there are no GPUs", e.config.GPUResource)
+	return strings.Join(parts, ", ")
+}
+
+// lookAtDevices counts the GPUs that can be claimed, and looks for their class.
+func (e *examination) lookAtDevices(ctx context.Context) {
+	all, _, err := listAll[resourceSlice](ctx, e.client, slicesPath, "")
+	if isAbsent(err) {
+		e.nodes += ", GPUs unknown"
+		e.missing = append(e.missing, fmt.Sprintf("--%s: %v", gpuClassSetting, errNoDevices))
+		return
+	}
+
+	mine := map[string]*resourceSlice{}
+	for i := range all {
+		if all[i].Spec.Driver == e.config.GPUDriver {
+			mine[all[i].Metadata.Name] = &all[i]
+		}
+	}
+	switch gpus := surveyOf(mine).products; {
+	case err != nil:
+		e.nodes += ", GPUs unknown"
+		e.warn("the ResourceSlices cannot be listed: %v", err)
+	case len(gpus) > 0:
+		e.nodes += ", " + listed(gpus)
+	default:
+		e.warn("the driver %s offers no device on any node: there are no GPUs", e.config.GPUDriver)
+	}
+
+	class := e.config.GPUClass
+	err = e.client.do(ctx, call{what: "get the DeviceClass " + class, method: http.MethodGet, path: classesPath + "/" + url.PathEscape(class)}, nil)
+	switch {
+	case err == nil:
+		e.classes += "; device class " + class
+	case isGone(err):
+		e.warn("the cluster has no DeviceClass %q: what asks for GPUs waits until there is one", class)
+	default: // berth works without the right
+		e.classes += "; nobody knows whether there is the device class " + class
 	}
 }
 

@@ -59,6 +59,9 @@ func because(err error, reason string) bool {
 // isGone reports whether the server says that there is no such object.
 func isGone(err error) bool { return answered(err, http.StatusNotFound) }
 
+// isAbsent reports whether the server says that it does not have the whole API.
+func isAbsent(err error) bool { return isGone(err) && because(err, "") }
+
 // unlessGone gives nil if the error says that there is no such object.
 func unlessGone(err error) error {
 	if isGone(err) {

@@ -100,6 +100,9 @@ func (h *Runtime) Hosts(ctx context.Context) ([]runtime.HostReport, error) {
 	} else if !ok {
 		return nil, fmt.Errorf("%w: the nodes of the cluster are not known", runtime.ErrUnavailable)
 	}
+	if !h.knowsDevices() {
+		return nil, fmt.Errorf("%w: the GPUs of the cluster are not known", runtime.ErrUnavailable)
+	}
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,6 +115,7 @@ func (h *Runtime) Hosts(ctx context.Context) ([]runtime.HostReport, error) {
 			for _, c := range e.pod.Spec.Containers {
 				taken[name].add(c.Resources.Requests, h.config.GPUResource)
 			}
+			taken[name].gpus += claimed(e.pod)
 		}
 	}
 
@@ -127,14 +131,20 @@ func (h *Runtime) Hosts(ctx context.Context) ([]runtime.HostReport, error) {
 	return all, nil
 }
 
-// report reports what a node has.
+// report reports what a node has. The caller has the lock.
 func (h *Runtime) report(n *node) runtime.HostReport {
 	var has space
 	has.add(n.Status.Allocatable, h.config.GPUResource)
+	product, cuda := n.Metadata.Labels[h.config.GPULabel], cudaOf(n.Metadata.Labels)
+	if h.config.GPUClass != "" {
+		its := h.survey().nodes[n.Metadata.Name]
+		has.gpus, product, cuda = float64(its.count), its.product, its.cuda
+	}
+
 	ready := conditionOf(n.Status.Conditions, conditionReady)
 	r := runtime.HostReport{
-		ID: n.Metadata.Name, Zone: n.Metadata.Labels[h.config.ZoneLabel], GPUProduct: n.Metadata.Labels[h.config.GPULabel],
-		CUDA: cudaOf(n.Metadata.Labels), Has: has.whole(math.Floor), Ready: ready.Status == isTrue, Draining: n.Spec.Unschedulable,
+		ID: n.Metadata.Name, Zone: n.Metadata.Labels[h.config.ZoneLabel], GPUProduct: product, CUDA: cuda,
+		Has: has.whole(math.Floor), Ready: ready.Status == isTrue, Draining: n.Spec.Unschedulable,
 	}
 	if !r.Ready {
 		r.Reason = clean(cmp.Or(ready.Message, ready.Reason))

@@ -23,6 +23,8 @@ const (
 	serviceSetting     = "kube-service-type"
 	gpuSetting         = "kube-gpu-resource"
 	gpuLabelSetting    = "kube-gpu-label"
+	gpuClassSetting    = "kube-gpu-class"
+	gpuDriverSetting   = "kube-gpu-driver"
 	zoneLabelSetting   = "kube-zone-label"
 	pullSetting        = "kube-pull"
 	pullTimeoutSetting = "kube-pull-timeout"
@@ -75,6 +77,14 @@ func settings() []setting.Setting {
 		},
 		{Name: gpuSetting, Default: DefaultGPUResource, Option: "KubeGPUResource", Help: "resource of nodes of which one is a GPU"},
 		{Name: gpuLabelSetting, Default: DefaultGPULabel, Option: "KubeGPULabel", Help: "label of nodes that names their GPU type"},
+		{
+			Name: gpuClassSetting, Option: "KubeGPUClass",
+			Help: "DeviceClass of which GPUs are claimed by dynamic resource allocation, from Kubernetes 1.34 on; without it a device plugin gives them",
+		},
+		{
+			Name: gpuDriverSetting, Default: DefaultGPUDriver, Option: "KubeGPUDriver",
+			Help: "with --kube-gpu-class: the driver whose ResourceSlices have the GPUs of nodes, and their types",
+		},
 		{Name: zoneLabelSetting, Default: DefaultZoneLabel, Option: "KubeZoneLabel", Help: "label of nodes that names their data center"},
 		{
 			Name: pullSetting, Default: "if-absent", Choices: []string{"if-absent", "always", "never"}, Option: "KubePull",
@@ -98,6 +108,7 @@ func configIn(v setting.Values) Config {
 	c := Config{
 		File: v.Text(fileSetting), Context: v.Text(contextSetting), Namespace: v.Text(namespaceSetting), StorageClass: v.Text(classSetting),
 		Service: ServiceType(v.Text(serviceSetting)), GPUResource: v.Text(gpuSetting), GPULabel: v.Text(gpuLabelSetting), ZoneLabel: v.Text(zoneLabelSetting),
+		GPUClass: v.Text(gpuClassSetting), GPUDriver: v.Text(gpuDriverSetting),
 		Pull: policies[v.Text(pullSetting)], AllowNewPrivileges: v.On(privilegesSetting),
 	}
 	c.VolumeGB, _ = strconv.ParseInt(v.Text(volumeSetting), 10, 64)

@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -120,6 +121,32 @@ func TestKind_GPUsByAnotherDevicePluginAndLabel(t *testing.T) {
 	require.Equal(t, int64(2), hosts[0].Taken.GPUs)
 }
 
+func TestKind_ClaimsGPUsOfAnotherDriver(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	s.AddDevices(t, kubetest.Devices{Driver: "gpu.amd.com", Node: "n1", Products: []string{"AMD Instinct MI300X OAM"}})
+	c := config(s, t, setting.Values{"kube-gpu-class": {"amd"}, "kube-gpu-driver": {"gpu.amd.com"}})
+	opened, err := kind(t).Open(t.Context(), c)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, opened.Pods.Close())
+		require.NoError(t, opened.Workers.Close())
+	})
+	a := onGPUs(playing("a", "stay"), 1)
+	a.GPUs.Type = "AMD Instinct MI300X OAM"
+	require.NoError(t, opened.Pods.Start(t.Context(), a))
+	request := at(s.Object("resourceclaims", "berth-a-0-gpu"), "spec", "devices", "requests").([]any)[0].(map[string]any)
+	require.Equal(t, "amd", at(request, "exactly", "deviceClassName"))
+	require.Contains(t, fmt.Sprint(request), `device.attributes["gpu.amd.com"].productName in ["AMD Instinct MI300X OAM"]`)
+	require.Eventually(t, func() bool {
+		one, err := opened.Pods.Inspect(t.Context(), "a")
+		return err == nil && one.Reason == "0/1 nodes are available: request gpu: device class amd does not exist."
+	}, patience, look)
+	hosts, err := opened.Pods.(runtime.HostReporter).Hosts(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, int64(1), hosts[0].Has.GPUs)
+}
+
 func TestKind_RefusesWhatHasNoCluster(t *testing.T) {
 	t.Parallel()
 	v := setting.Values{"kube-config": {t.TempDir() + "/none"}}
@@ -161,4 +188,43 @@ func TestDoctor_ReportsWhatTheClusterHas(t *testing.T) {
 	require.False(t, r.Available)
 	require.Less(t, time.Since(began), patience)
 	require.Contains(t, r.Detail, s.URL())
+}
+
+func TestDoctor_ReportsDevices(t *testing.T) {
+	t.Parallel()
+	s := deviceCluster(t, 2, 3)
+	v := config(s, t, setting.Values{"public-url": {"https://pods.example.com"}, "kube-gpu-class": {class}}).Values
+	r := kind(t).Doctor(t.Context(), v)
+	require.True(t, r.Available)
+	require.Equal(t, "Kubernetes v1.36.3 at "+s.URL()+", namespace berth: 2 of 2 nodes ready, 6 NVIDIA L4; storage classes: standard (default); device class "+class, r.Detail)
+	require.Empty(t, r.Warnings)
+
+	s.Forbid("delete", "resourceclaims")
+	s.Forbid("watch", "resourceslices")
+	s.Forbid("get", "deviceclasses")
+	r = kind(t).Doctor(t.Context(), v)
+	require.False(t, r.Available)
+	require.Equal(t, []string{
+		"berth may not delete resourceclaims.resource.k8s.io in the namespace berth", "berth may not watch resourceslices.resource.k8s.io, and goes on without",
+	}, r.Warnings)
+	require.Contains(t, r.Detail, "; nobody knows whether there is the device class "+class)
+
+	delete(v, "kube-gpu-class")
+	require.True(t, kind(t).Doctor(t.Context(), v).Available, "who does not claim needs no right to")
+}
+
+func TestDoctor_SaysWhatDevicesLack(t *testing.T) {
+	t.Parallel()
+	s := deviceCluster(t, 1, 1)
+	v := config(s, t, setting.Values{"public-url": {"https://pods.example.com"}, "kube-gpu-class": {"none"}, "kube-gpu-driver": {"gpu.example.com"}}).Values
+	r := kind(t).Doctor(t.Context(), v)
+	require.True(t, r.Available)
+	require.Equal(t, []string{
+		"the driver gpu.example.com offers no device on any node: there are no GPUs", `the cluster has no DeviceClass "none": what asks for GPUs waits until there is one`,
+	}, r.Warnings)
+
+	s.WithoutDevices()
+	r = kind(t).Doctor(t.Context(), v)
+	require.False(t, r.Available)
+	require.Equal(t, []string{"--kube-gpu-class: the cluster has no resource.k8s.io/v1, by which GPUs are claimed: Kubernetes has it since 1.34"}, r.Warnings)
 }

@@ -14,8 +14,9 @@
 //     volume is one that is shared, ReadWriteMany.
 //   - Ports are those of a Service of the allocation, which exists from the start until Stop or Remove. HTTP ports are published likewise.
 //   - The environment is in a Secret of the run, and so is the credential of the registry.
-//   - GPUs are those of a device plugin, which counts them; claims of dynamic resource allocation are not made. A GPU type is that of the
-//     nodes whose product label names it; see compute.SameGPU.
+//   - GPUs are those of a device plugin, which counts them: a GPU type is that of the nodes whose product label names it; see
+//     compute.SameGPU. Or, where a class of devices is set, they are devices of dynamic resource allocation: a run has a claim for so many of
+//     the class that are the product, and the driver's ResourceSlices say which a node has. Which devices the scheduler gave is not read back.
 //   - The logs are those of the present run, and their lines do not say which stream they were written to. The cluster removes those of a
 //     Pod that was deleted, by Stop too.
 //   - Kubernetes limits processes for each node, and not for a Pod; its times of starts and ends are whole seconds.
@@ -45,6 +46,7 @@ const (
 	labelVolume     = "berth.dev/volume" // the id of a network volume
 
 	annotationPorts  = "berth.dev/ports"  // as asked for, with commas between
+	annotationGPUs   = "berth.dev/gpus"   // how many the Pod's device claim asks for
 	annotationAsked  = "berth.dev/asked"  // when, as askedForm has it
 	annotationReason = "berth.dev/reason" // why berth ended it; empty: it was asked to
 	annotationLabels = "labels.berth.dev/"
@@ -86,6 +88,7 @@ const (
 const (
 	DefaultGPUResource = "nvidia.com/gpu"
 	DefaultGPULabel    = "nvidia.com/gpu.product"
+	DefaultGPUDriver   = "gpu.nvidia.com"
 	DefaultZoneLabel   = "topology.kubernetes.io/zone"
 	DefaultPullTimeout = 10 * time.Minute
 	DefaultVolumeGB    = 100
@@ -105,6 +108,8 @@ type Config struct {
 	Service      ServiceType   // empty: NodePort
 	GPUResource  string        // of which a GPU is one; empty: DefaultGPUResource
 	GPULabel     string        // of nodes, which names their GPUs; empty: DefaultGPULabel
+	GPUClass     string        // the DeviceClass of which GPUs are claimed; empty: a device plugin gives them
+	GPUDriver    string        // with GPUClass: whose ResourceSlices have the GPUs of nodes; empty: DefaultGPUDriver
 	ZoneLabel    string        // of nodes, which names their data center; empty: DefaultZoneLabel
 	Pull         PullPolicy    // empty: PullIfAbsent
 	PullTimeout  time.Duration // for how long a container that cannot be made is tried again; 0: DefaultPullTimeout
@@ -131,6 +136,7 @@ type Runtime struct {
 	pods     *reflector[pod]
 	nodes    *reflector[node]
 	services *reflector[service]
+	devices  *reflector[resourceSlice] // nil without a class of devices
 
 	cache
 }
@@ -152,6 +158,7 @@ func open(c Config, found credentials) (*Runtime, error) {
 	c.VolumeOwner = cmp.Or(c.VolumeOwner, c.Owner)
 	c.Service, c.Pull = cmp.Or(c.Service, NodePort), cmp.Or(c.Pull, PullIfAbsent)
 	c.GPUResource, c.GPULabel = cmp.Or(c.GPUResource, DefaultGPUResource), cmp.Or(c.GPULabel, DefaultGPULabel)
+	c.GPUDriver = cmp.Or(c.GPUDriver, DefaultGPUDriver)
 	c.ZoneLabel, c.PullTimeout = cmp.Or(c.ZoneLabel, DefaultZoneLabel), cmp.Or(c.PullTimeout, DefaultPullTimeout)
 	c.VolumeGB = cmp.Or(c.VolumeGB, DefaultVolumeGB)
 	if c.Log == nil {
@@ -171,6 +178,10 @@ func open(c Config, found credentials) (*Runtime, error) {
 	h.work.Go(func() { h.pods.run(h.ctx) })
 	h.work.Go(func() { h.services.run(h.ctx) })
 	h.work.Go(func() { h.nodes.run(h.ctx) })
+	if c.GPUClass != "" {
+		h.devices = newReflector(h, slicesPath, "", h.replaceSlices, h.changeSlice)
+		h.work.Go(func() { h.devices.run(h.ctx) })
+	}
 	h.work.Go(h.watchOver)
 	return h, nil
 }
@@ -195,7 +206,11 @@ func (h *Runtime) ready(ctx context.Context) error {
 	}
 	short, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	for _, first := range []<-chan struct{}{h.pods.first, h.services.first, h.nodes.first} {
+	firsts := []<-chan struct{}{h.pods.first, h.services.first, h.nodes.first}
+	if h.devices != nil {
+		firsts = append(firsts, h.devices.first)
+	}
+	for _, first := range firsts {
 		select {
 		case <-first:
 			continue

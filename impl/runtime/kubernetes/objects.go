@@ -15,6 +15,8 @@ const (
 	services = "services"
 	secrets  = "secrets"
 	claims   = "persistentvolumeclaims"
+
+	deviceClaims = "resourceclaims"
 )
 
 // pageSize is how many objects a list gives at a time.

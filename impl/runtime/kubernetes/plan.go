@@ -27,6 +27,7 @@ type plan struct {
 	pod    *pod
 	ports  []servicePort // none: no Service
 	claims []*storageClaim
+	gpus   *deviceClaim // nil: none
 }
 
 // plan works out what is to be made, and refuses what cannot run.
@@ -73,6 +74,7 @@ func (h *Runtime) plan(a runtime.Allocation) (plan, error) {
 		result.pod.Spec.Hostname = a.Hostname
 	}
 	h.mount(&result, &main, a)
+	h.claimGPUs(&result, &main, a)
 	result.pod.Spec.Containers = []container{main}
 
 	return result, nil
@@ -133,7 +135,7 @@ func (h *Runtime) resources(a runtime.Allocation) resources {
 	if a.DiskGB > 0 {
 		all["ephemeral-storage"] = units(a.DiskGB, "Gi")
 	}
-	if n := a.GPUs.Number(); n > 0 {
+	if n := a.GPUs.Number(); n > 0 && h.config.GPUClass == "" {
 		all[h.config.GPUResource] = units(int64(n), "")
 	}
 	if len(all) == 0 {
@@ -142,10 +144,10 @@ func (h *Runtime) resources(a runtime.Allocation) resources {
 	return resources{Limits: all, Requests: maps.Clone(all)}
 }
 
-// affinity says which nodes will do: those that the allocation names, and those with its GPU type. Nil: all.
+// affinity says which nodes will do: those that the allocation names, and those with its GPU type, unless a claim asks for that. Nil: all.
 func (h *Runtime) affinity(a runtime.Allocation) *affinity {
 	var product []nodeRequirement
-	if a.GPUs.Number() > 0 && a.GPUs.Type != "" {
+	if a.GPUs.Number() > 0 && a.GPUs.Type != "" && h.config.GPUClass == "" {
 		product = []nodeRequirement{{Key: h.config.GPULabel, Operator: "In", Values: h.products(a.GPUs.Type)}}
 	}
 

@@ -81,7 +81,7 @@ func (r *reflector[T]) run(ctx context.Context) {
 		}
 
 		switch {
-		case answered(err, http.StatusForbidden):
+		case answered(err, http.StatusForbidden), isAbsent(err):
 			r.deny(err)
 			wait = deniedPause
 		case answered(err, http.StatusGone):
@@ -120,12 +120,12 @@ func (r *reflector[T]) list(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// deny says once that the objects may not be read.
+// deny says once that the objects may not be read, or that there is no API of them.
 func (r *reflector[T]) deny(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.denied {
-		r.log.Warn("the cluster does not let berth read some objects: it goes on without them", "path", r.path, "error", err)
+		r.log.Warn("the cluster does not give berth some objects to read: it goes on without them", "path", r.path, "error", err)
 	}
 	r.denied = true
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -64,7 +63,7 @@ func (h *Runtime) carryOut(ctx context.Context, a runtime.Allocation, p plan) er
 		earlier = nil
 	}
 
-	made, err := h.makeSecrets(ctx, a, p, s)
+	made, err := h.makeParts(ctx, a, p, s)
 	if err == nil {
 		var up *pod
 		if up, err = h.makePod(ctx, p.pod); err == nil {
@@ -93,17 +92,11 @@ func (h *Runtime) podsOf(id string) (all []*pod) {
 	return all
 }
 
-// undo removes the Secrets of a start that failed, and the Service.
-func (h *Runtime) undo(ctx context.Context, id string, made []*secret) {
+// undo removes what a start that failed has made for its Pod, and the Service.
+func (h *Runtime) undo(ctx context.Context, id string, made []part) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
-	var errs []error
-	for _, s := range made {
-		_, err := remove(ctx, h.client, secrets, s.Metadata.Name, s.Metadata.UID, -1)
-		errs = append(errs, unlessGone(err))
-	}
-	errs = append(errs, h.removeService(ctx, id))
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(h.removeParts(ctx, made), h.removeService(ctx, id)); err != nil {
 		h.config.Log.Warn("what was made for a start that failed could not be removed: the next sweep does that", "allocation", id, "error", err)
 	}
 }
@@ -200,15 +193,15 @@ func (h *Runtime) removeService(ctx context.Context, id string) error {
 	return nil
 }
 
-// makeSecrets makes the Secrets of the run, which its Pod names.
-func (h *Runtime) makeSecrets(ctx context.Context, a runtime.Allocation, p plan, s *service) (made []*secret, err error) {
+// makeParts makes the Secrets and the device claim of the run, which its Pod names.
+func (h *Runtime) makeParts(ctx context.Context, a runtime.Allocation, p plan, s *service) (made []part, err error) {
 	add := func(suffix, kind string, data map[string][]byte) error {
 		if len(data) == 0 {
 			return nil
 		}
 		one, err := h.makeSecret(ctx, &secret{APIVersion: "v1", Kind: "Secret", Metadata: h.head(p.pod.Metadata.Name+suffix, a), Type: kind, Data: data})
 		if err == nil {
-			made = append(made, one)
+			made = append(made, part{secrets, one.Metadata.Name, one.Metadata.UID})
 		}
 		return err
 	}
@@ -228,7 +221,15 @@ func (h *Runtime) makeSecrets(ctx context.Context, a runtime.Allocation, p plan,
 	if login != nil {
 		p.pod.Spec.ImagePullSecrets = []localReference{{Name: p.pod.Metadata.Name + pullSecret}}
 	}
-	return made, add(pullSecret, loginType, login)
+	if err := add(pullSecret, loginType, login); err != nil || p.gpus == nil {
+		return made, err
+	}
+
+	one, err := h.makeDeviceClaim(ctx, p.gpus)
+	if err == nil {
+		made = append(made, part{deviceClaims, one.Metadata.Name, one.Metadata.UID})
+	}
+	return made, err
 }
 
 // announced gives the ports that a container knows before it starts. A load balancer will have the same.
@@ -286,26 +287,16 @@ func (h *Runtime) makePod(ctx context.Context, wanted *pod) (*pod, error) {
 	}
 }
 
-// own has the Secrets go with the Pod, whoever removes that.
-func (h *Runtime) own(ctx context.Context, p *pod, made []*secret) {
+// own has the Secrets go with the Pod, whoever removes that. A device claim, which berth has no right to change, is left to Remove and Sweep.
+func (h *Runtime) own(ctx context.Context, p *pod, made []part) {
 	owner := []ownerReference{{APIVersion: "v1", Kind: "Pod", Name: p.Metadata.Name, UID: p.Metadata.UID}}
-	for _, s := range made {
-		patch := map[string]any{"metadata": map[string]any{"uid": s.Metadata.UID, "ownerReferences": owner}}
-		if _, err := merge[secret](ctx, h.client, secrets, s.Metadata.Name, patch); err != nil { // Remove and Sweep delete it, too
-			h.config.Log.Warn("a Secret does not go with its Pod", "secret", s.Metadata.Name, "error", err)
+	for _, one := range made {
+		if one.resource != secrets {
+			continue
+		}
+		patch := map[string]any{"metadata": map[string]any{"uid": one.uid, "ownerReferences": owner}}
+		if _, err := merge[secret](ctx, h.client, secrets, one.name, patch); err != nil { // Remove and Sweep delete it, too
+			h.config.Log.Warn("a Secret does not go with its Pod", "secret", one.name, "error", err)
 		}
 	}
-}
-
-// secretsOf gives the names of the Secrets of a Pod.
-func secretsOf(p *pod) (names []string) {
-	for _, c := range p.Spec.Containers {
-		for _, from := range c.EnvFrom {
-			names = append(names, from.SecretRef.Name)
-		}
-	}
-	for _, s := range p.Spec.ImagePullSecrets {
-		names = append(names, s.Name)
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, p.Metadata.Name) }) // those of a service account, too
 }

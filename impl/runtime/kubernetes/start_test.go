@@ -44,26 +44,32 @@ func TestAnswers_AnyOneThatIsLostChangesNothing(t *testing.T) {
 			for n, broke := 0, true; broke; n++ {
 				require.Less(t, n, 100)
 				fault.Skip = n
-				broke = lives(t, fault)
+				broke = lives(t, cluster(t), kubernetes.Config{}, fault)
 			}
 		})
 	}
 }
 
 // lives takes an allocation through its life while the fault happens, and reports whether it did.
-func lives(t *testing.T, fault kubetest.Fault) (broke bool) {
+func lives(t *testing.T, s *kubetest.Server, c kubernetes.Config, fault kubetest.Fault) (broke bool) {
 	t.Helper()
-	s := cluster(t)
-	h := open(t, s, kubernetes.Config{})
+	h := open(t, s, c)
 	listed(t, s, h)
+	asked := func(generation int64) runtime.Allocation {
+		a := everything(generation)
+		if c.GPUClass != "" {
+			a = onGPUs(a, 1)
+		}
+		return a
+	}
 	s.Break(fault)
 	for generation := range int64(2) {
-		again(t, func() error { return h.Start(t.Context(), everything(generation)) })
+		again(t, func() error { return h.Start(t.Context(), asked(generation)) })
 		require.Equal(t, generation, await(t, h, "a", runtime.Up).Generation)
 		again(t, func() error { return h.Stop(t.Context(), "a", grace) })
 		require.Equal(t, runtime.Ended, state(t, h, "a").Phase)
 	}
-	again(t, func() error { return h.Start(t.Context(), everything(1)) }) // the same run once more: its names are taken
+	again(t, func() error { return h.Start(t.Context(), asked(1)) }) // the same run once more: its names are taken
 	await(t, h, "a", runtime.Up)
 
 	again(t, func() error { return h.Remove(t.Context(), "a") })

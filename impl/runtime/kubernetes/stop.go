@@ -116,15 +116,9 @@ func (h *Runtime) awaitEnd(ctx context.Context, p *pod) error {
 	}
 }
 
-// tidy removes what a Pod that has ended needs no more: its Secrets and the Service of the allocation.
+// tidy removes what a Pod that has ended needs no more: its Secrets, its device claim and the Service of the allocation.
 func (h *Runtime) tidy(ctx context.Context, id string, p *pod) error {
-	var errs []error
-	for _, name := range secretsOf(p) {
-		_, err := remove(ctx, h.client, secrets, name, "", -1)
-		errs = append(errs, unlessGone(err))
-	}
-	errs = append(errs, h.removeService(ctx, id))
-	return errors.Join(errs...)
+	return errors.Join(h.removeParts(ctx, partsOf(p)), h.removeService(ctx, id))
 }
 
 // discard removes Pods that have ended, with what they needed.
@@ -136,10 +130,8 @@ func (h *Runtime) discard(ctx context.Context, all []*pod) error {
 				return err
 			}
 		}
-		for _, name := range secretsOf(p) {
-			if _, err := remove(ctx, h.client, secrets, name, "", -1); unlessGone(err) != nil {
-				return err
-			}
+		if err := h.removeParts(ctx, partsOf(p)); err != nil {
+			return err
 		}
 		if err := h.release(ctx, p); err != nil {
 			return err

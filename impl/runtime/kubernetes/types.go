@@ -53,6 +53,13 @@ type podSpec struct {
 	ImagePullSecrets             []localReference `json:"imagePullSecrets,omitempty"`
 	Containers                   []container      `json:"containers"`
 	Volumes                      []volume         `json:"volumes,omitempty"`
+	ResourceClaims               []podClaim       `json:"resourceClaims,omitempty"`
+}
+
+// podClaim is a device claim that a Pod has, by a name of the Pod's own.
+type podClaim struct {
+	Name              string `json:"name"`
+	ResourceClaimName string `json:"resourceClaimName,omitempty"`
 }
 
 type localReference struct {
@@ -128,6 +135,7 @@ type containerPort struct {
 type resources struct {
 	Limits   map[string]quantity `json:"limits,omitempty"`
 	Requests map[string]quantity `json:"requests,omitempty"`
+	Claims   []localReference    `json:"claims,omitempty"` // of the Pod, by its names of them
 }
 
 type volumeMount struct {
@@ -276,6 +284,73 @@ type claimSpec struct {
 	AccessModes      []string  `json:"accessModes,omitempty"`
 	StorageClassName *string   `json:"storageClassName,omitempty"`
 	Resources        resources `json:"resources,omitzero"`
+}
+
+// deviceClaim is a ResourceClaim: so many devices of a class.
+type deviceClaim struct {
+	APIVersion string          `json:"apiVersion,omitempty"`
+	Kind       string          `json:"kind,omitempty"`
+	Metadata   meta            `json:"metadata"`
+	Spec       deviceClaimSpec `json:"spec"`
+}
+
+type deviceClaimSpec struct {
+	Devices deviceRequests `json:"devices"`
+}
+
+type deviceRequests struct {
+	Requests []deviceRequest `json:"requests"`
+}
+
+type deviceRequest struct {
+	Name    string       `json:"name"`
+	Exactly exactRequest `json:"exactly"`
+}
+
+type exactRequest struct {
+	DeviceClassName string           `json:"deviceClassName"`
+	AllocationMode  string           `json:"allocationMode,omitempty"`
+	Count           int64            `json:"count,omitempty"`
+	Selectors       []deviceSelector `json:"selectors,omitempty"`
+}
+
+type deviceSelector struct {
+	CEL celSelector `json:"cel"`
+}
+
+type celSelector struct {
+	Expression string `json:"expression"`
+}
+
+// resourceSlice is a part of a driver's pool of devices.
+type resourceSlice struct {
+	Metadata meta              `json:"metadata"`
+	Spec     resourceSliceSpec `json:"spec"`
+}
+
+func (s *resourceSlice) head() *meta { return &s.Metadata }
+
+type resourceSliceSpec struct {
+	Driver   string       `json:"driver"`
+	NodeName string       `json:"nodeName,omitempty"`
+	Pool     resourcePool `json:"pool"`
+	Devices  []device     `json:"devices,omitempty"`
+}
+
+type resourcePool struct {
+	Name       string `json:"name"`
+	Generation int64  `json:"generation"` // slices of a lower one than the pool has by now count no more
+}
+
+type device struct {
+	Name       string                     `json:"name"`
+	Attributes map[string]deviceAttribute `json:"attributes,omitempty"`
+}
+
+// deviceAttribute is a value of one of the types that are read here.
+type deviceAttribute struct {
+	String  string `json:"string,omitempty"`
+	Version string `json:"version,omitempty"`
 }
 
 // list is a page of objects.

@@ -1,0 +1,77 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// part is an object that the Pod of a run names and that goes with it: a Secret or a device claim.
+type part struct {
+	resource, name string
+	uid            string // empty: whatever has the name
+}
+
+// partsOf gives the parts of a Pod.
+func partsOf(p *pod) (all []part) {
+	for _, c := range p.Spec.Containers {
+		for _, from := range c.EnvFrom {
+			all = append(all, part{resource: secrets, name: from.SecretRef.Name})
+		}
+	}
+	for _, s := range p.Spec.ImagePullSecrets {
+		all = append(all, part{resource: secrets, name: s.Name})
+	}
+	for _, c := range p.Spec.ResourceClaims {
+		all = append(all, part{resource: deviceClaims, name: c.ResourceClaimName})
+	}
+	return slices.DeleteFunc(all, func(one part) bool { return !strings.HasPrefix(one.name, p.Metadata.Name) }) // those of a service account, too
+}
+
+// isOf reports whether one of the Pods names the part.
+func (one part) isOf(all []*pod) bool {
+	return slices.ContainsFunc(all, func(p *pod) bool { return slices.Contains(partsOf(p), part{resource: one.resource, name: one.name}) })
+}
+
+// removeParts deletes them. Those that are gone already are no error.
+func (h *Runtime) removeParts(ctx context.Context, all []part) error {
+	var errs []error
+	for _, one := range all {
+		_, err := remove(ctx, h.client, one.resource, one.name, one.uid, -1)
+		if !because(err, reasonConflict) { // another one has the name
+			errs = append(errs, unlessGone(err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// listParts lists the parts of all allocations of this owner, by their ids.
+func (h *Runtime) listParts(ctx context.Context) (map[string][]part, error) {
+	found := map[string][]part{}
+	add := func(resource string, m meta) {
+		id := m.Labels[labelAllocation]
+		found[id] = append(found[id], part{resource, m.Name, m.UID})
+	}
+
+	mine := labelOwner + "=" + h.config.Owner
+	all, _, err := listAll[secret](ctx, h.client, h.client.path(secrets), mine)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		add(secrets, s.Metadata)
+	}
+	if h.config.GPUClass == "" { // berth need not have the right
+		return found, nil
+	}
+
+	devices, _, err := listAll[deviceClaim](ctx, h.client, h.client.path(deviceClaims), mine)
+	for _, c := range devices {
+		add(deviceClaims, c.Metadata)
+	}
+	if isAbsent(err) { // and so there is none
+		err = nil
+	}
+	return found, err
+}
