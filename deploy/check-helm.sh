@@ -28,6 +28,7 @@ render --set persistence.existingClaim=mine >"$tmp/claimed.yaml"
 render "${several[@]}" >"$tmp/several.yaml"
 render "${everything[@]}" >"$tmp/everything.yaml"
 render --set kubernetes.enabled=true --set kubernetes.namespace=workloads >"$tmp/kubernetes.yaml"
+render --set kubernetes.enabled=true --set kubernetes.gpuClass=gpu.nvidia.com >"$tmp/devices.yaml"
 # A ServiceMonitor is not of Kubernetes itself; the rest of a file is.
 for file in "$tmp"/*.yaml; do
 	"$venv/bin/python" - "$file" <<'END'
@@ -49,9 +50,14 @@ refused 'a value of its own' --set settings.listen=0.0.0.0:1
 refused 'not allowed' --set replica=2
 refused 'metrics.enabled' --set metrics.serviceMonitor.enabled=true
 refused 'kubernetes.enabled sets it' --set kubernetes.enabled=true --set settings.runtime=docker
+refused 'kubernetes.enabled sets it' --set kubernetes.enabled=true --set settings.kube-gpu-class=gpu.nvidia.com
+refused 'gpuClass' --set kubernetes.enabled=true --set kubernetes.gpuClass='GPU of NVIDIA'
 refused 'nodes of the cluster' --set kubernetes.enabled=true --set-file fleet="$chart/Chart.yaml"
 refused 'ingress.host' --set ingress.enabled=true
 grep -q 'maxUnavailable: 0' "$tmp/several.yaml" || fail "an update takes a pod away before there is another one"
+grep -q -- '- --kube-gpu-class=gpu.nvidia.com' "$tmp/devices.yaml" || fail "the class of devices is not passed on"
+grep -q 'resource.k8s.io' "$tmp/devices.yaml" || fail "with a class of devices there is no right to claim them"
+if grep -q 'gpu-class\|resource.k8s.io' "$tmp/kubernetes.yaml"; then fail "devices are claimed though no class is set"; fi
 grep -q 'type: Recreate' "$tmp/one.yaml" || fail "two pods open one file"
 echo "ok: the chart, by helm lint and the schemas of Kubernetes"
 
