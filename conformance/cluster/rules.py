@@ -68,5 +68,9 @@ def check(program, berth, cluster, data):
     if result.returncode != 0:
         print("\n".join(l for l in lines if not l.startswith(("PASS", "SKIPPED"))), result.stderr)
         return False
-    print("\n".join(l for l in lines if l.endswith(" skipped")))
-    return True
+
+    totals = [l for l in lines if l.endswith(" skipped")]
+    print("\n".join(totals))
+    passed = sum(int(l.split()[1]) for l in totals)
+    print(f"{passed} rules hold")
+    return passed > 400  # else most were skipped
