@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 
+import rules
 from objects import Cluster
 
 BERTH, SERVER, KUBECONFIG, PID, DATA = sys.argv[1:6]
@@ -151,5 +152,13 @@ for pod in berth.pods():
     berth.delete(pod)
 until("nothing is left in the cluster", lambda: not left())
 print("ok: SIGKILL of berth; nothing is left in the cluster after all pods were deleted")
+
+more = rules.nodes(berth, cluster)
+until("the nodes for the rules are hosts", lambda: len(berth.send("GET", "/_berth/hosts")[1]["hosts"]) == 39 + more)
+began = time.monotonic()
+if not rules.check(BERTH, berth, cluster, DATA):
+    fail("a rule does not hold over the cluster")
+until("nothing is left in the cluster after the rules", lambda: not left())
+print(f"ok: the rules over the cluster, after {time.monotonic() - began:.1f} s")
 berth.process.terminate()
 berth.process.wait()
