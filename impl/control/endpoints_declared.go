@@ -90,7 +90,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 
 // checkID refuses an id to be had that the known endpoint does not have, which is the zero one if there is none, or that another one has. Any is
 // well if it is empty.
-func (d NewEndpoint) checkID(tx store.Tx, known compute.Endpoint) error {
+func (d NewEndpoint) checkID(tx store.Endpoints, known compute.Endpoint) error {
 	if d.ID == "" || d.ID == known.ID {
 		return nil
 	}
