@@ -165,7 +165,9 @@ func (e *engine) lost(id, why string) runtime.State {
 	return s
 }
 
-func lostReason(hostID, why string) string { return fmt.Sprintf("its host %s is lost: %s", hostID, why) }
+func lostReason(hostID, why string) string {
+	return fmt.Sprintf("its host %s is lost: %s", hostID, why)
+}
 
 // forget forgets how an allocation was.
 func (e *engine) forget(id string) {
