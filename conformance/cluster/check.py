@@ -1,6 +1,7 @@
 """Runs a berth over the test cluster and holds it to what it promises there: check.py BERTH SERVER KUBECONFIG PID DATA. PID is that of
 up.sh, which starts the API server again when it gets SIGUSR1."""
 
+import atexit
 import concurrent.futures
 import json
 import os
@@ -29,6 +30,7 @@ class Berth:
             [BERTH, "serve", "--json", "--listen", "127.0.0.1:0", "--data", DATA, "--runtime", "kubernetes", "--kube-config", KUBECONFIG,
              "--worker-url", "http://berth.test", "--private-webhooks"],
             stdout=subprocess.PIPE, stderr=open(f"{DATA}.log", "a"), text=True)
+        atexit.register(self.process.kill)  # also when the check fails
         ready = json.loads(self.process.stdout.readline())
         self.url = ready["url"]
         self.key = ready.get("key") or self.key_of_before()
