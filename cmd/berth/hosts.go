@@ -2,21 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/gen/controls"
 )
-
-// mostDocument is how long a file may be whose JSON document is sent, in bytes.
-const mostDocument = 1 << 20
 
 func newHostsCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -97,28 +91,6 @@ has is found out by asking the engine, except for diskGb.`,
 	}
 	cmd.Flags().StringVar(&file, "file", "", "JSON file that describes the host; - is the standard input")
 	return cmd
-}
-
-// readDocument reads a JSON document from the file, or from in.
-func readDocument(in io.Reader, path string) (string, error) {
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return "", err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
-	}
-	text, err := io.ReadAll(io.LimitReader(in, mostDocument+1))
-	switch {
-	case err != nil:
-		return "", err
-	case len(text) > mostDocument:
-		return "", fmt.Errorf("%s is longer than %d bytes", path, mostDocument)
-	case !json.Valid(text):
-		return "", fmt.Errorf("%s is not JSON", path)
-	}
-	return string(text), nil
 }
 
 func newHostsDrainCommand() *cobra.Command {

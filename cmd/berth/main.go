@@ -47,6 +47,7 @@ var (
 func newCommand() *cobra.Command {
 	root := newRoot(serverCommands, clientCommands)
 	checkHelp(root)
+	root.AddCommand(newCompletionCommand())
 	return finished(root)
 }
 

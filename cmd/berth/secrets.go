@@ -73,25 +73,12 @@ A secret is stored encrypted and never shown again. An environment variable of a
 
 // fileText reads the text of a file, or of the standard input, as far as a secret may be long.
 func fileText(path string) (any, error) {
-	in := os.Stdin
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
+	text, err := readFile(os.Stdin, path, compute.SecretValueBytes-1)
+	if err == nil && !utf8.Valid(text) {
+		err = fmt.Errorf("%s is not UTF-8", path)
 	}
-
-	text, err := io.ReadAll(io.LimitReader(in, compute.SecretValueBytes+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !utf8.Valid(text):
-		return nil, fmt.Errorf("%s is not UTF-8", path)
-	case len(text) >= compute.SecretValueBytes:
-		return nil, fmt.Errorf("%s has more than the %d bytes that a secret may have", path, compute.SecretValueBytes-1)
 	}
-
 	return string(text), nil
 }

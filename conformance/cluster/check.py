@@ -1,6 +1,7 @@
 """Runs a berth over the test cluster and holds it to what it promises there: check.py BERTH SERVER KUBECONFIG PID DATA. PID is that of
 up.sh, which starts the API server again when it gets SIGUSR1."""
 
+import atexit
 import concurrent.futures
 import json
 import os
@@ -11,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 
+import rules
 from objects import Cluster
 
 BERTH, SERVER, KUBECONFIG, PID, DATA = sys.argv[1:6]
@@ -28,6 +30,7 @@ class Berth:
             [BERTH, "serve", "--json", "--listen", "127.0.0.1:0", "--data", DATA, "--runtime", "kubernetes", "--kube-config", KUBECONFIG,
              "--worker-url", "http://berth.test", "--private-webhooks"],
             stdout=subprocess.PIPE, stderr=open(f"{DATA}.log", "a"), text=True)
+        atexit.register(self.process.kill)  # also when the check fails
         ready = json.loads(self.process.stdout.readline())
         self.url = ready["url"]
         self.key = ready.get("key") or self.key_of_before()
@@ -151,5 +154,13 @@ for pod in berth.pods():
     berth.delete(pod)
 until("nothing is left in the cluster", lambda: not left())
 print("ok: SIGKILL of berth; nothing is left in the cluster after all pods were deleted")
+
+more = rules.nodes(berth, cluster)
+until("the nodes for the rules are hosts", lambda: len(berth.send("GET", "/_berth/hosts")[1]["hosts"]) == 39 + more)
+began = time.monotonic()
+if not rules.check(BERTH, berth, cluster, DATA):
+    fail("a rule does not hold over the cluster")
+until("nothing is left in the cluster after the rules", lambda: not left())
+print(f"ok: the rules over the cluster, after {time.monotonic() - began:.1f} s")
 berth.process.terminate()
 berth.process.wait()

@@ -5,8 +5,9 @@ import pathlib
 import re
 import ssl
 import sys
+import time
+import urllib.error
 import urllib.request
-
 
 
 def rights():
@@ -28,16 +29,34 @@ class Cluster:
         with urllib.request.urlopen(request, context=self.context, timeout=30) as answer:
             return json.load(answer)
 
-    def node(self, name, gpus=0, product="", zone="EU-RO-1", cpus=32, memory="256Gi", disk="2000Gi"):
+    def node(self, name, gpus=0, product="", zone="EU-RO-1", cpus=32, memory="256Gi", disk="2000Gi", address=""):
         labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone, "nvidia.com/cuda.runtime-version.full": "12.8"}
         has = {"cpu": str(cpus), "memory": memory, "ephemeral-storage": disk, "pods": "250"}
         if gpus:
             labels["nvidia.com/gpu.product"] = product
             has["nvidia.com/gpu"] = str(gpus)
+        status = {"allocatable": has, "capacity": has}
+        if address:
+            status["addresses"] = [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}]
         self.send("POST", "/api/v1/nodes", {
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels, "annotations": {"kwok.x-k8s.io/node": "fake"}},
-            "status": {"allocatable": has, "capacity": has},
+            "status": status,
         })
+
+    def metrics(self):
+        """Serves what a metrics server does, but for who measures."""
+        group, names = "metrics.k8s.io", {"plural": "pods", "singular": "pod", "kind": "PodMetrics", "listKind": "PodMetricsList"}
+        schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        self.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+            "metadata": {"name": f"pods.{group}", "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"}},
+            "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [{"name": "v1beta1", "served": True, "storage": True, "schema": schema}]},
+        })
+        for _ in range(100):
+            try:
+                return self.send("GET", f"/apis/{group}/v1beta1/namespaces/berth/pods")
+            except urllib.error.HTTPError:
+                time.sleep(0.2)
+        raise SystemExit("FAILED: the cluster serves no metrics")
 
     def prepare(self):
         """The namespace of berth, and its rights: those that the chart gives."""

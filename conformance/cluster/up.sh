@@ -37,9 +37,10 @@ done
 	--unsafe-no-fsync >"$dir/etcd.log" 2>&1 &
 pids+=($!)
 
+# Without a cache of what is watched: it takes an etcd of 3.5 or later, and with an older one watches end again and again.
 serve() {
 	"$programs/kube-apiserver" --etcd-servers "http://127.0.0.1:$client" --bind-address 127.0.0.1 --secure-port "$port" --cert-dir "$dir/certs" \
-		--token-auth-file "$dir/tokens.csv" --authorization-mode RBAC --disable-admission-plugins ServiceAccount \
+		--watch-cache=false --token-auth-file "$dir/tokens.csv" --authorization-mode RBAC --disable-admission-plugins ServiceAccount \
 		--service-cluster-ip-range 10.96.0.0/16 --service-account-issuer https://cluster.test \
 		--service-account-key-file "$dir/sa.pub" --service-account-signing-key-file "$dir/sa.key" >>"$dir/apiserver.log" 2>&1 &
 	server=$!
@@ -58,7 +59,10 @@ pids+=($!)
 	--service-account-private-key-file "$dir/sa.key" >"$dir/controllers.log" 2>&1 &
 pids+=($!)
 python3 "$here/objects.py" "https://127.0.0.1:$port" prepare
-"$programs/kwok" --kubeconfig "$dir/admin.kubeconfig" --config "$programs/stages.yaml" --manage-all-nodes=false \
+# A Pod takes a moment to come up, so that it is seen on its way.
+awk '/^---/ { ready = 0 } /name: pod-ready/ { ready = 1 } ready && /^  next:/ { print "  delay:\n    durationMilliseconds: 1000" } { print }' \
+	"$programs/stages.yaml" >"$dir/stages.yaml"
+"$programs/kwok" --kubeconfig "$dir/admin.kubeconfig" --config "$dir/stages.yaml" --manage-all-nodes=false \
 	--manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake >"$dir/kwok.log" 2>&1 &
 pids+=($!)
 

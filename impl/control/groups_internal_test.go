@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"math"
 	mathrand "math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -33,7 +34,7 @@ func (p plain) suiting(w *want) (all []*host) {
 
 // hasRoom says itself what room is: for the disk of the pod, its storage, and what it wants to be free.
 func (plain) hasRoom(h *host, w *want) bool {
-	return h.free.covers(h.share(w)) && h.free.diskGB >= w.DiskGB+w.PersistentGB && h.free.diskGB >= w.LeastDiskGB
+	return h.free.covers(h.share(w)) && h.free.diskGB-w.DiskGB >= w.PersistentGB && h.free.diskGB >= w.LeastDiskGB
 }
 
 // best compares each host with room with the best of those before.
@@ -114,7 +115,7 @@ func anyWant(r *mathrand.Rand, p *Placement) want {
 	for range pick(r, 0, 0, 1, 3) {
 		w.DataCenterIDs = append(w.DataCenterIDs, p.catalog.DataCenters[r.IntN(7)].ID)
 	}
-	switch r.IntN(12) {
+	switch r.IntN(13) {
 	case 0:
 		w.HostID = p.hosts[r.IntN(len(p.hosts))].ID
 	case 1:
@@ -129,6 +130,8 @@ func anyWant(r *mathrand.Rand, p *Placement) want {
 		w.LeastVCPUs = 30
 	case 6:
 		w.LeastDiskGB = 150
+	case 7:
+		w.DiskGB, w.PersistentGB = math.MaxInt64-1, pick[int64](r, 0, 1, 2, math.MaxInt64)
 	}
 	return w
 }

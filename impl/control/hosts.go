@@ -1,6 +1,7 @@
 package control
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -176,6 +177,10 @@ func (h *host) share(w *want) amount {
 // need is what must be free of the host.
 func (h *host) need(w *want) amount {
 	need := h.share(w)
+	if w.PersistentGB > math.MaxInt64-need.diskGB { // more than any host has
+		need.diskGB = math.MaxInt64
+		return need
+	}
 	need.diskGB = max(need.diskGB+w.PersistentGB, w.LeastDiskGB)
 	return need
 }

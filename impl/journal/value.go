@@ -3,7 +3,9 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strconv"
 	"strings"
@@ -12,49 +14,65 @@ import (
 // unescape reads a step of a JSON Pointer.
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// holds reports whether the request has the value.
-func (v Value) holds(e *Entry) bool {
-	at, why := v.in(e)
-	if why != "" {
-		return false
-	}
+// check gives the check of the value in bodies, which are read by d.
+func (v Value) check(d *document) check {
 	expected, err := decoded(v.Equals)
-	return err == nil && reflect.DeepEqual(at, expected)
+	return check{
+		member: strings.TrimSuffix("body "+v.Pointer, " "), expected: shortened(string(v.Equals)),
+		holds: func(e *Entry) bool {
+			at, why := d.at(e, v.Pointer)
+			return why == "" && err == nil && reflect.DeepEqual(at, expected)
+		},
+		found: func(e *Entry) string {
+			at, why := d.at(e, v.Pointer)
+			if why != "" {
+				return why
+			}
+			text, err := json.Marshal(at)
+			if err != nil {
+				return "a value that cannot be shown"
+			}
+			return shortened(string(text))
+		},
+	}
 }
 
-// found says what the request has instead.
-func (v Value) found(e *Entry) string {
-	at, why := v.in(e)
-	if why != "" {
-		return why
-	}
-	text, err := json.Marshal(at)
-	if err != nil {
-		return "a value that cannot be shown"
-	}
-	return shortened(string(text))
+// document is the body of a request, which is read once for all values of an expectation.
+type document struct {
+	of    *Entry
+	value any
+	why   string // there is none; empty: there is
 }
 
-// in gives what the request has at the place, or why there is nothing.
-func (v Value) in(e *Entry) (at any, why string) {
-	b := e.Request.Body
-	switch {
+// read reads the body of the entry.
+func (d *document) read(e *Entry) {
+	d.of, d.value, d.why = e, nil, ""
+	var err error
+	switch b := e.Request.Body; {
 	case b.Truncated:
-		return nil, fmt.Sprintf("a body of %d bytes, of which the journal keeps %d", b.Length, len(b.Text))
+		d.why = fmt.Sprintf("a body of %d bytes, of which the journal keeps %d", b.Length, len(b.Text))
 	case b.Length == 0:
-		return nil, "no body"
+		d.why = "no body"
 	case b.Base64:
-		return nil, "a body that is no text"
+		d.why = "a body that is no text"
+	default:
+		if d.value, err = decoded([]byte(b.Text)); err != nil {
+			d.why = "a body that is not JSON"
+		}
+	}
+}
+
+// at gives what the request has at the place, or why there is nothing.
+func (d *document) at(e *Entry, pointer string) (at any, why string) {
+	if d.of != e {
+		d.read(e)
+	}
+	if d.why != "" || pointer == "" {
+		return d.value, d.why
 	}
 
-	at, err := decoded([]byte(b.Text))
-	if err != nil {
-		return nil, "a body that is not JSON"
-	}
-	if v.Pointer == "" {
-		return at, ""
-	}
-	for _, step := range strings.Split(v.Pointer, "/")[1:] {
+	at = d.value
+	for _, step := range strings.Split(pointer, "/")[1:] {
 		step = unescape.Replace(step)
 		var ok bool
 		switch in := at.(type) {
@@ -81,6 +99,9 @@ func decoded(text []byte) (any, error) {
 	var v any
 	if err := d.Decode(&v); err != nil {
 		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one document")
 	}
 	return normal(v), nil
 }

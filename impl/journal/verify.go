@@ -118,8 +118,9 @@ func (x Expectation) checks() []check {
 			return orNone(strings.Join(e.Request.values(h.Name), ", "))
 		}})
 	}
+	body := &document{}
 	for _, v := range x.Body {
-		all = append(all, check{strings.TrimSuffix("body "+v.Pointer, " "), shortened(string(v.Equals)), v.holds, v.found})
+		all = append(all, v.check(body))
 	}
 	return all
 }

@@ -115,7 +115,7 @@ func TestVerify_SaysWhatABodyIsInstead(t *testing.T) {
 	t.Parallel()
 	for found, s := range map[string]Sent{
 		"no body":                    {},
-		"a body that is not JSON":    {Body: []byte("{"), Length: 1},
+		"a body that is not JSON":    {Body: []byte(`{"n":7}{}`), Length: 9},
 		"a body that is no text":     {Body: []byte("\xff"), Length: 1},
 		"nothing":                    {Body: []byte(`{"m":1}`), Length: 7},
 		`{"a":[1]}`:                  {Body: []byte(`{"n":{"a":[1]}}`), Length: 15},

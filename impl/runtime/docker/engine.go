@@ -161,8 +161,19 @@ func (e *engine) lost(id, why string) runtime.State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.seen[id]
-	s.Phase, s.ExitCode, s.Reason = runtime.Ended, -1, fmt.Sprintf("its host %s is lost: %s", e.HostID, why)
+	s.Phase, s.ExitCode, s.Reason = runtime.Ended, -1, lostReason(e.HostID, why)
 	return s
+}
+
+func lostReason(hostID, why string) string {
+	return fmt.Sprintf("its host %s is lost: %s", hostID, why)
+}
+
+// forget forgets how an allocation was.
+func (e *engine) forget(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.seen, id)
 }
 
 // do is with for what gives nothing.

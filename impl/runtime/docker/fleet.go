@@ -272,9 +272,12 @@ func (f *Fleet) on(hostID string) *engine {
 	return f.main
 }
 
-// Start starts the allocation on the engine of its host.
+// Start starts the allocation on the engine of its host. On one that is lost it fails for good.
 func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	e := f.on(a.HostID)
+	if now := e.now(); now.Lost {
+		return errors.New(lostReason(e.HostID, now.Reason))
+	}
 	err := e.do(ctx, func(ctx context.Context) error { return e.Start(ctx, a) })
 	if err == nil {
 		f.note(a.ID, e)
@@ -305,6 +308,9 @@ func (f *Fleet) Remove(ctx context.Context, id string) error {
 		if err := e.do(ctx, func(ctx context.Context) error { return e.Remove(ctx, id) }); err != nil {
 			return err
 		}
+	}
+	if at != nil {
+		at.forget(id)
 	}
 
 	f.mu.Lock()

@@ -144,6 +144,11 @@ func TestFleet_LosesAHostAndGetsItBack(t *testing.T) {
 	require.NoError(t, n.Stop(ctx, "c", 0))
 	_, err = n.Inspect(ctx, "nobody")
 	require.ErrorIs(t, err, runtime.ErrUnknown)
+	late := n.playing("late", "stay")
+	late.HostID = "2"
+	err = n.Start(ctx, late)
+	require.ErrorContains(t, err, "its host 2 is lost: its engine has not answered for")
+	require.NotErrorIs(t, err, runtime.ErrUnavailable, "who placed it there need not wait")
 
 	// It goes elsewhere, and the first one is still there when its host is back.
 	again := n.playing("c", "say again", "stay")

@@ -54,7 +54,13 @@ func (h *Runtime) published(p *pod) []compute.PublishedPort {
 		return nil
 	}
 	s := h.offers[p.Metadata.Labels[labelAllocation]]
-	return h.reached(strings.Split(asked, ","), s, h.addressOf(p))
+	all := h.reached(strings.Split(asked, ","), s, h.addressOf(p))
+	for i := range all {
+		if all[i].IP == "" { // its node has not said where it is
+			all[i].Public = 0
+		}
+	}
+	return all
 }
 
 // reached gives where ports are reached that the Service publishes: at the address of the node, or at that of a load balancer. A port that
