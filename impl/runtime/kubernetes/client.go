@@ -188,7 +188,7 @@ func refusal(what string, answer *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, mostError))
 	var s status
 	if json.Unmarshal(text, &s) == nil && s.Kind == "Status" {
-		e.Reason, e.Message = s.Reason, s.Message
+		e.Reason, e.Message, e.Object = s.Reason, s.Message, s.Details.Name
 		e.Wait = time.Duration(s.Details.RetryAfterSeconds) * time.Second
 	}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds >= 0 {

@@ -79,7 +79,7 @@ func TestKnowsDevices(t *testing.T) {
 	require.True(t, h.knowsDevices(), "none are needed")
 	for want, all := range map[bool][]*reflector[resourceSlice]{
 		true:  {{synced: true, open: true}, {cause: &apiError{Code: http.StatusForbidden, Reason: "Forbidden"}}, {cause: &apiError{Code: http.StatusNotFound}}},
-		false: {{}, {cause: &apiError{Code: http.StatusInternalServerError}}, {cause: &apiError{Code: http.StatusNotFound, Reason: "NotFound"}}, {synced: true}},
+		false: {{}, {cause: &apiError{Code: http.StatusInternalServerError}}, {cause: &apiError{Code: http.StatusNotFound, Reason: "NotFound", Object: "x"}}, {synced: true}},
 	} {
 		for i, one := range all {
 			one.clock = compute.SystemClock{}

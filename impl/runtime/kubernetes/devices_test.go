@@ -265,7 +265,8 @@ func TestDevices_HostsHaveNoneWhereTheyCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*kubetest.Server){
 		"without the right": func(s *kubetest.Server) { s.Forbid("list", "resourceslices") },
-		"an older cluster":  func(s *kubetest.Server) { s.WithoutDevices() },
+		"an older cluster":  func(s *kubetest.Server) { s.WithoutDevices(kubetest.DeviceGroup) },
+		"an earlier API":    func(s *kubetest.Server) { s.WithoutDevices(kubetest.DeviceVersion) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -285,21 +286,23 @@ func TestDevices_HostsHaveNoneWhereTheyCannotBeRead(t *testing.T) {
 
 func TestDevices_AClusterWithoutThemSaysSo(t *testing.T) {
 	t.Parallel()
-	s := deviceCluster(t, 1, 2)
-	s.WithoutDevices()
-	h := open(t, s, byClaims)
-	err := h.Start(t.Context(), onGPUs(everything(1), 1))
-	require.ErrorContains(t, err, "the cluster has no resource.k8s.io/v1, by which GPUs are claimed: Kubernetes has it since 1.34")
-	require.NotErrorIs(t, err, runtime.ErrUnavailable)
-	require.NoError(t, h.RemoveVolume(t.Context(), "v"))
-	require.NoError(t, h.Remove(t.Context(), "a"))
-	require.Empty(t, s.Left())
+	for _, lacks := range []string{kubetest.DeviceGroup, kubetest.DeviceVersion} {
+		s := deviceCluster(t, 1, 2)
+		s.WithoutDevices(lacks)
+		h := open(t, s, byClaims)
+		err := h.Start(t.Context(), onGPUs(everything(1), 1))
+		require.ErrorContains(t, err, "the cluster has no resource.k8s.io/v1, by which GPUs are claimed: Kubernetes has it since 1.34")
+		require.NotErrorIs(t, err, runtime.ErrUnavailable)
+		require.NoError(t, h.RemoveVolume(t.Context(), "v"))
+		require.NoError(t, h.Remove(t.Context(), "a"))
+		require.Empty(t, s.Left())
+	}
 }
 
 func TestDevices_AClusterWithoutThemIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)
-	s.WithoutDevices()
+	s.WithoutDevices(kubetest.DeviceGroup)
 	var said strings.Builder
 	var mu sync.Mutex
 	log := slog.New(slog.NewTextHandler(writer(func(text []byte) {

@@ -24,6 +24,7 @@ type apiError struct {
 	Code    int    // HTTP
 	Reason  string // of the API, one word; empty: the server gave none, as where the whole API is not there
 	Message string // for people
+	Object  string // the name of the one that it is about; empty: the server named none
 	Wait    time.Duration
 }
 
@@ -59,8 +60,11 @@ func because(err error, reason string) bool {
 // isGone reports whether the server says that there is no such object.
 func isGone(err error) bool { return answered(err, http.StatusNotFound) }
 
-// isAbsent reports whether the server says that it does not have the whole API.
-func isAbsent(err error) bool { return isGone(err) && because(err, "") }
+// isAbsent reports whether the server says that it does not have the whole API, or not this version of it: then it names no object.
+func isAbsent(err error) bool {
+	var e *apiError
+	return errors.As(err, &e) && e.Code == http.StatusNotFound && e.Object == ""
+}
 
 // unlessGone gives nil if the error says that there is no such object.
 func unlessGone(err error) error {

@@ -223,8 +223,10 @@ func TestDoctor_SaysWhatDevicesLack(t *testing.T) {
 		"the driver gpu.example.com offers no device on any node: there are no GPUs", `the cluster has no DeviceClass "none": what asks for GPUs waits until there is one`,
 	}, r.Warnings)
 
-	s.WithoutDevices()
-	r = kind(t).Doctor(t.Context(), v)
-	require.False(t, r.Available)
-	require.Equal(t, []string{"--kube-gpu-class: the cluster has no resource.k8s.io/v1, by which GPUs are claimed: Kubernetes has it since 1.34"}, r.Warnings)
+	for _, lacks := range []string{kubetest.DeviceGroup, kubetest.DeviceVersion} {
+		s.WithoutDevices(lacks)
+		r = kind(t).Doctor(t.Context(), v)
+		require.False(t, r.Available)
+		require.Equal(t, []string{"--kube-gpu-class: the cluster has no resource.k8s.io/v1, by which GPUs are claimed: Kubernetes has it since 1.34"}, r.Warnings)
+	}
 }

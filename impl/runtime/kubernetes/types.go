@@ -378,7 +378,8 @@ type status struct {
 }
 
 type statusDetails struct {
-	RetryAfterSeconds int `json:"retryAfterSeconds"`
+	Name              string `json:"name"` // of the object that it is about
+	RetryAfterSeconds int    `json:"retryAfterSeconds"`
 }
 
 // deleteOptions say how an object is deleted.

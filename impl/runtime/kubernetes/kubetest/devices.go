@@ -3,6 +3,7 @@ package kubetest
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -67,17 +68,31 @@ func (s *Server) AddDeviceClass(t testing.TB, name string) {
 	s.Put(t, deviceClasses, object{"metadata": object{"name": name}, "spec": object{}})
 }
 
-// WithoutDevices has the server be one of before claims for devices.
-func (s *Server) WithoutDevices() {
+// What a server may lack that is older than claims for devices.
+const (
+	DeviceGroup   = "the group of the API"
+	DeviceVersion = "the version, and it has an earlier one"
+)
+
+// WithoutDevices has the server lack claims for devices.
+func (s *Server) WithoutDevices(lacks string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.old = true
+	s.lacks = lacks
 }
 
-func (s *Server) withoutDevices() bool {
+// missesDevices answers what is asked of devices if the server lacks them.
+func (s *Server) missesDevices(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.old
+	lacks := s.lacks
+	s.mu.Unlock()
+	switch lacks {
+	case DeviceGroup:
+		http.NotFound(w, r) // without a Status
+	case DeviceVersion:
+		refuse(http.StatusNotFound, "NotFound", "the server could not find the requested resource").write(w)
+	}
+	return lacks != ""
 }
 
 // productsForm is that of the expressions that berth writes.

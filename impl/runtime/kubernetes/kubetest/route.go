@@ -79,8 +79,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 
 	q, ok := read(r)
-	if !ok || versionOf(q.resource) == "resource.k8s.io/v1" && s.withoutDevices() {
+	if !ok {
 		http.NotFound(w, r) // as the real one, where it has no such API: without a Status
+		return
+	}
+	if versionOf(q.resource) == "resource.k8s.io/v1" && s.missesDevices(w, r) {
 		return
 	}
 	if s.faults.forbids(q) {

@@ -51,7 +51,7 @@ type Server struct {
 	disks   map[string]*disk    // of volume claims, by their uid
 	ports   map[string][]func() // closes what a Service listens on, by its uid
 	metrics bool
-	old     bool          // it has no claims for devices
+	lacks   string        // what of claims for devices there is not: the group or the version; empty: they are there
 	listens int           // ports of nodes that were given away
 	idle    bool          // containers run nothing
 	wake    chan struct{} // for the scheduler
@@ -152,18 +152,27 @@ type refusal struct {
 	code    int
 	reason  string
 	message string
+	name    string // of the object that it is about
 }
 
 func refuse(code int, reason, format string, args ...any) *refusal {
-	return &refusal{code, reason, fmt.Sprintf(format, args...)}
+	return &refusal{code: code, reason: reason, message: fmt.Sprintf(format, args...)}
 }
 
 func (r *refusal) status() object {
-	return object{"kind": "Status", "apiVersion": "v1", "metadata": object{}, "status": "Failure", "message": r.message, "reason": r.reason, "code": r.code}
+	details := object{}
+	if r.name != "" {
+		details["name"] = r.name
+	}
+	return object{
+		"kind": "Status", "apiVersion": "v1", "metadata": object{}, "status": "Failure", "message": r.message, "reason": r.reason, "code": r.code, "details": details,
+	}
 }
 
 func (r *refusal) write(w http.ResponseWriter) { answer(w, r.code, r.status()) }
 
 func notFound(resource, name string) *refusal {
-	return refuse(http.StatusNotFound, "NotFound", "%s %q not found", resource, name)
+	r := refuse(http.StatusNotFound, "NotFound", "%s %q not found", resource, name)
+	r.name = name
+	return r
 }
