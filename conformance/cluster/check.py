@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 
+import devices
 import rules
 from objects import Cluster
 
@@ -25,10 +26,10 @@ def fail(why):
 
 
 class Berth:
-    def __init__(self):
+    def __init__(self, *settings):
         self.process = subprocess.Popen(
             [BERTH, "serve", "--json", "--listen", "127.0.0.1:0", "--data", DATA, "--runtime", "kubernetes", "--kube-config", KUBECONFIG,
-             "--worker-url", "http://berth.test", "--private-webhooks"],
+             "--worker-url", "http://berth.test", "--private-webhooks", *settings],
             stdout=subprocess.PIPE, stderr=open(f"{DATA}.log", "a"), text=True)
         atexit.register(self.process.kill)  # also when the check fails
         ready = json.loads(self.process.stdout.readline())
@@ -164,3 +165,6 @@ until("nothing is left in the cluster after the rules", lambda: not left())
 print(f"ok: the rules over the cluster, after {time.monotonic() - began:.1f} s")
 berth.process.terminate()
 berth.process.wait()
+
+devices.check(Berth, cluster, until, counts, fail)
+until("nothing is left in the cluster after the claims", lambda: not left())

@@ -62,10 +62,11 @@ class Cluster:
         """The namespace of berth, and its rights: those that the chart gives."""
         self.send("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "berth"}})
         group, base = "rbac.authorization.k8s.io", "/apis/rbac.authorization.k8s.io/v1"
-        rules = [{"apiGroups": [g], "resources": [r], "verbs": v} for g, r, v in rights() if r != "nodes"]
+        everywhere = ("nodes", "resourceslices")
+        rules = [{"apiGroups": [g], "resources": [r], "verbs": v} for g, r, v in rights() if r not in everywhere]
         self.send("POST", f"{base}/namespaces/berth/roles", {"metadata": {"name": "berth"}, "rules": rules})
-        nodes = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}]
-        self.send("POST", f"{base}/clusterroles", {"metadata": {"name": "berth"}, "rules": nodes})
+        rules = [{"apiGroups": [g], "resources": [r], "verbs": v} for g, r, v in rights() if r in everywhere]
+        self.send("POST", f"{base}/clusterroles", {"metadata": {"name": "berth"}, "rules": rules})
         user = [{"kind": "User", "name": "berth", "apiGroup": group}]
         for path, kind in ((f"{base}/namespaces/berth/rolebindings", "Role"), (f"{base}/clusterrolebindings", "ClusterRole")):
             self.send("POST", path, {"metadata": {"name": "berth"}, "roleRef": {"apiGroup": group, "kind": kind, "name": "berth"}, "subjects": user})
