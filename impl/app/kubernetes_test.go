@@ -208,3 +208,43 @@ func TestKubernetes_AWorkerWithoutRoomIsThrottled(t *testing.T) {
 		return status == "INITIALIZING"
 	}, time.Minute, 50*time.Millisecond)
 }
+
+func TestKubernetes_GPUsByClaims(t *testing.T) {
+	t.Parallel()
+	cluster := kubetest.New(t)
+	cluster.AddDeviceClass(t, "gpu.example.com")
+	for _, name := range []string{"n1", "n2"} {
+		cluster.AddNode(t, kubetest.Node{Name: name, CPUs: 32, MemoryGB: 128, DiskGB: 2000})
+		cluster.AddDevices(t, kubetest.Devices{Node: name, Products: []string{"NVIDIA L4", "NVIDIA L4"}, CUDA: "12.8.0", Type: "gpu"})
+	}
+	c := app.Config{
+		Data: t.TempDir(), Runtime: "kubernetes", WorkerURL: "http://berth.test",
+		RuntimeSettings: setting.Values{"kube-config": {cluster.Kubeconfig(t)}, "kube-gpu-class": {"gpu.example.com"}},
+	}
+	h := &harbor{T: t, cluster: cluster, server: start(t, c), config: c}
+
+	status, hosts := h.call("GET", "/_berth/hosts", "")
+	require.Equal(t, http.StatusOK, status)
+	for _, one := range hosts["hosts"].([]any) {
+		host := one.(map[string]any)
+		require.Equal(t, "NVIDIA L4", host["gpu"])
+		require.EqualValues(t, 2, host["gpuCount"])
+	}
+	first, second := h.pod(2, "", "stay"), h.pod(2, "", "stay")
+	h.await(first, "RUNNING")
+	h.await(second, "RUNNING")
+	third := h.pod(1, "", "stay")
+	h.says(third, "0/2 nodes are available: 2 cannot allocate all claims.")
+	status, problem := h.call("POST", "/v2/pods", `{"name":"a","image":"i","gpu":{"id":"NVIDIA L4","count":3}}`)
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, problem["detail"], "no host could hold it with nothing else on it")
+
+	status, _ = h.call("POST", "/v2/pods/"+first+"/action", `{"action":"stop"}`)
+	require.Equal(t, http.StatusOK, status)
+	h.await(third, "RUNNING")
+	for _, id := range []string{first, second, third} {
+		status, _ = h.call("DELETE", "/v2/pods/"+id, "")
+		require.Equal(t, http.StatusNoContent, status)
+	}
+	require.Eventually(t, func() bool { return len(cluster.Left()) == 0 }, time.Minute, 20*time.Millisecond)
+}

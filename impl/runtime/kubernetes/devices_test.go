@@ -261,6 +261,20 @@ func TestDevices_AreTheGPUsOfHosts(t *testing.T) {
 	clears(t, s, h, "a")
 }
 
+func TestDevices_AreReadPageByPage(t *testing.T) {
+	t.Parallel()
+	s := deviceCluster(t, 100, 1)
+	h := open(t, s, byClaims)
+	hosts, err := h.Hosts(t.Context())
+	require.NoError(t, err)
+	require.Len(t, hosts, 100)
+	for _, one := range hosts {
+		require.Equal(t, int64(1), one.Has.GPUs, one.ID)
+	}
+	pages := slices.DeleteFunc(s.Requests(), func(one string) bool { return one != "GET /apis/resource.k8s.io/v1/resourceslices" })
+	require.GreaterOrEqual(t, len(pages), 3)
+}
+
 func TestDevices_HostsHaveNoneWhereTheyCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*kubetest.Server){

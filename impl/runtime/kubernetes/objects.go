@@ -19,8 +19,11 @@ const (
 	deviceClaims = "resourceclaims"
 )
 
-// pageSize is how many objects a list gives at a time.
-const pageSize = 500
+// How many objects a list gives at a time. A slice may have 128 devices and a megabyte: a page of them must not have over mostBody bytes.
+const (
+	pageSize  = 500
+	slicePage = 40
+)
 
 // fetch gets an object.
 func fetch[T any](ctx context.Context, c *client, resource, name string) (*T, error) {
@@ -69,7 +72,11 @@ func remove(ctx context.Context, c *client, resource, name, uid string, grace ti
 
 // listAll lists the objects that the selector of labels selects, page by page, and gives the version that the list is of.
 func listAll[T any](ctx context.Context, c *client, path, selector string) (all []T, version string, err error) {
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	limit := pageSize
+	if path == slicesPath {
+		limit = slicePage
+	}
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	if selector != "" {
 		query.Set("labelSelector", selector)
 	}
