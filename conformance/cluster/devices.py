@@ -36,10 +36,13 @@ def given(cluster):
 
 
 def finish(cluster, pod):
-    """Gives the Pods of a pod that were deleted the phase that a kubelet gives them, and kwok does not: they hold their devices until then."""
+    """Gives the Pod of a pod, once it is deleted, the phase that a kubelet gives it, and kwok does not: it holds its devices until then."""
     for p in cluster.send("GET", "/api/v1/namespaces/berth/pods")["items"]:
-        if p["metadata"]["name"].startswith(f"berth-{pod}-") and p["metadata"].get("deletionTimestamp"):
-            cluster.send("PATCH", f"/api/v1/namespaces/berth/pods/{p['metadata']['name']}/status", {"status": {"phase": "Succeeded"}}, "application/merge-patch+json")
+        name = p["metadata"]["name"]
+        if name.startswith(f"berth-{pod}-") and p["metadata"].get("deletionTimestamp"):
+            cluster.send("PATCH", f"/api/v1/namespaces/berth/pods/{name}/status", {"status": {"phase": "Succeeded"}}, "application/merge-patch+json")
+            return True
+    return False
 
 
 def check(start, cluster, until, counts, fail):
@@ -68,8 +71,7 @@ def check(start, cluster, until, counts, fail):
     status, answer = berth.send("POST", f"/v2/pods/{running[1]}/action", {"action": "stop"})
     if status != 200:
         fail(f"stop: {status} {answer}")
-    until("it is stopped", lambda: berth.pods()[running[1]] == "EXITED")
-    finish(cluster, running[1])
+    until("its Pod is deleted", lambda: finish(cluster, running[1]))
     until("waiting ones take the devices", lambda: counts(berth.pods()) == {"RUNNING": 16, "STARTING": 2, "EXITED": 1})
     berth.delete(running[2])
     berth.send("POST", f"/v2/pods/{running[1]}/action", {"action": "start"})
