@@ -23,7 +23,7 @@ class Cluster:
         self.context = ssl._create_unverified_context()
 
     def send(self, method, path, body=None, kind="application/json"):
-        request = urllib.request.Request(self.server + path, method=method, data=json.dumps(body).encode() if body is not None else None)
+        request = urllib.request.Request(self.server + path, method=method, data=body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode())
         request.add_header("Authorization", "Bearer admin-token")
         request.add_header("Content-Type", kind)
         with urllib.request.urlopen(request, context=self.context, timeout=30) as answer:
