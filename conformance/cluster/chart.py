@@ -18,7 +18,7 @@ RELEASES = {
 
 
 def render(helm, release, values):
-    text = subprocess.run([helm, "template", release, CHART, "--namespace", release, *values], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run([helm, "template", release, CHART, "--namespace", release, "--kube-version", "1.36.0", *values], check=True, capture_output=True, text=True).stdout
     return [document for document in re.split(r"^---$", text, flags=re.M) if re.search(r"^kind:", document, re.M)]
 
 
