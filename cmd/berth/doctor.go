@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -30,8 +31,8 @@ The settings of the runtimes count as they do for berth serve. It changes nothin
 		},
 	}
 
-	addSettings(cmd, cmd.Flags(), append(settingsNamed("store"), app.RuntimeSettings()...))
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of {name, available, detail, warnings}")
+	addSettings(cmd, cmd.Flags(), append(settingsNamed("store", "runtime", "fleet", "catalog"), app.RuntimeSettings()...))
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of {name, available, detail, warnings, lacks}")
 	return cmd
 }
 
@@ -46,6 +47,9 @@ func printFindings(out io.Writer, findings []app.Finding) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, here, f.Detail)
 		for _, warning := range f.Warnings {
 			fmt.Fprintf(w, "\t\t! %s\n", warning)
+		}
+		if len(f.Lacks) > 0 {
+			fmt.Fprintf(w, "\t\t- it has not: %s\n", strings.Join(f.Lacks, ", "))
 		}
 	}
 

@@ -17,5 +17,6 @@ if [ ! -e "$out/stages.yaml" ]; then
 	done >"$out/stages.tmp"
 	mv "$out/stages.tmp" "$out/stages.yaml"
 fi
+[ -x "$out/helm" ] || GOBIN=$out go install helm.sh/helm/v3/cmd/helm@v3.22.0 >&2
 ln -sf "$(command -v etcd)" "$out/etcd"
 echo "$out"

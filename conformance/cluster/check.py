@@ -1,4 +1,4 @@
-"""Runs a berth over the test cluster and holds it to what it promises there: check.py BERTH SERVER KUBECONFIG PID DATA. PID is that of
+"""Runs a berth over the test cluster and holds it to what it promises there: check.py BERTH SERVER KUBECONFIG PID DATA HELM. PID is that of
 up.sh, which starts the API server again when it gets SIGUSR1."""
 
 import atexit
@@ -12,11 +12,12 @@ import time
 import urllib.error
 import urllib.request
 
+import chart
 import devices
 import rules
 from objects import Cluster
 
-BERTH, SERVER, KUBECONFIG, PID, DATA = sys.argv[1:6]
+BERTH, SERVER, KUBECONFIG, PID, DATA, HELM = sys.argv[1:7]
 cluster = Cluster(SERVER)
 
 
@@ -110,6 +111,12 @@ def node_of(pod):
 
 for i in range(40):
     cluster.node(f"gpu{i:02}", 4, "NVIDIA-L4")
+
+wrong = chart.check(cluster, HELM)
+if wrong:
+    fail(f"the chart: {wrong}")
+print("ok: the chart, applied: its Pods run, with the rights that berth needs and no others")
+
 berth = Berth()
 until("the nodes are hosts", lambda: len(berth.send("GET", "/_berth/hosts")[1]["hosts"]) == 40)
 

@@ -10,8 +10,11 @@ import urllib.error
 import urllib.request
 
 
+EVERYWHERE = ("nodes", "resourceslices")  # what berth reads of the whole cluster
+
+
 def rights():
-    """The rights that the chart gives in the namespace of pods and workers: groups, resources and verbs."""
+    """The rights that the chart gives, where a class of devices is set: groups, resources and verbs."""
     chart = pathlib.Path(__file__).parents[2] / "deploy/helm/berth/templates/rights.yaml"
     for groups, resources, verbs in re.findall(r"\{apiGroups: \[(.*?)\], resources: \[(.*?)\], verbs: \[(.*?)\]\}", chart.read_text()):
         yield groups.strip('"'), resources, verbs.split(", ")
@@ -23,7 +26,7 @@ class Cluster:
         self.context = ssl._create_unverified_context()
 
     def send(self, method, path, body=None, kind="application/json"):
-        request = urllib.request.Request(self.server + path, method=method, data=json.dumps(body).encode() if body is not None else None)
+        request = urllib.request.Request(self.server + path, method=method, data=body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode())
         request.add_header("Authorization", "Bearer admin-token")
         request.add_header("Content-Type", kind)
         with urllib.request.urlopen(request, context=self.context, timeout=30) as answer:
@@ -62,10 +65,9 @@ class Cluster:
         """The namespace of berth, and its rights: those that the chart gives."""
         self.send("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "berth"}})
         group, base = "rbac.authorization.k8s.io", "/apis/rbac.authorization.k8s.io/v1"
-        everywhere = ("nodes", "resourceslices")
-        rules = [{"apiGroups": [g], "resources": [r], "verbs": v} for g, r, v in rights() if r not in everywhere]
+        rules = [{"apiGroups": [g], "resources": [r], "verbs": v} for g, r, v in rights() if r not in EVERYWHERE]
         self.send("POST", f"{base}/namespaces/berth/roles", {"metadata": {"name": "berth"}, "rules": rules})
-        rules = [{"apiGroups": [g], "resources": [r], "verbs": v} for g, r, v in rights() if r in everywhere]
+        rules = [{"apiGroups": [g], "resources": [r], "verbs": v} for g, r, v in rights() if r in EVERYWHERE]
         self.send("POST", f"{base}/clusterroles", {"metadata": {"name": "berth"}, "rules": rules})
         user = [{"kind": "User", "name": "berth", "apiGroup": group}]
         for path, kind in ((f"{base}/namespaces/berth/rolebindings", "Role"), (f"{base}/clusterrolebindings", "ClusterRole")):

@@ -22,4 +22,4 @@ for _ in $(seq 600); do
 done
 server=$(sed -n 's/^ready //p' "$tmp/up")
 [ -n "$server" ] || { cat "$tmp/up"; exit 1; }
-python3 "$here/check.py" "$berth" "$server" "$tmp/cluster/berth.kubeconfig" $up "$tmp/data" || { tail -20 "$tmp/data.log"; exit 1; }
+python3 "$here/check.py" "$berth" "$server" "$tmp/cluster/berth.kubeconfig" $up "$tmp/data" "$programs/helm" || { tail -20 "$tmp/data.log"; exit 1; }

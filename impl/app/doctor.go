@@ -18,6 +18,7 @@ type Finding struct {
 	Available bool     `json:"available"`
 	Detail    string   `json:"detail"`
 	Warnings  []string `json:"warnings"`
+	Lacks     []string `json:"lacks"` // of a runtime: what pods and workers cannot have on it, which is refused
 }
 
 // examineTime is how long the examination of GPUs may take.
@@ -27,7 +28,9 @@ const examineTime = 10 * time.Second
 // stands that the settings name, if they do.
 func Examine(ctx context.Context, v setting.Values) (all []Finding) {
 	for _, k := range runtime.Kinds() {
-		all = append(all, findingOf(k.Name, k.Doctor(ctx, v)))
+		f := findingOf(k.Name, k.Doctor(ctx, v))
+		f.Lacks = k.Can.Lacks()
+		all = append(all, f)
 	}
 	all = append(all, examineEngines(ctx, v)...)
 	all = append(all, examineGPUs(ctx))
@@ -38,7 +41,7 @@ func Examine(ctx context.Context, v setting.Values) (all []Finding) {
 }
 
 func findingOf(name string, r runtime.Report) Finding {
-	f := Finding{Name: name, Available: r.Available, Detail: r.Detail, Warnings: r.Warnings}
+	f := Finding{Name: name, Available: r.Available, Detail: r.Detail, Warnings: r.Warnings, Lacks: []string{}}
 	if f.Warnings == nil {
 		f.Warnings = []string{}
 	}
@@ -54,7 +57,7 @@ func examineEngines(ctx context.Context, v setting.Values) (all []Finding) {
 	}
 	_, fleet, err := catalogAndFleet(ctx, Config{Catalog: v.Text("catalog"), Fleet: file, Runtime: kind.Name, RuntimeSettings: v})
 	if err != nil {
-		return []Finding{{Name: "fleet", Detail: err.Error(), Warnings: []string{}}}
+		return []Finding{findingOf("fleet", runtime.Report{Detail: err.Error()})}
 	}
 	for _, h := range fleet {
 		if h.Engine != "" {
@@ -66,7 +69,7 @@ func examineEngines(ctx context.Context, v setting.Values) (all []Finding) {
 
 // examineGPUs asks the vendor's own tool.
 func examineGPUs(ctx context.Context) Finding {
-	f := Finding{Name: "gpu", Warnings: []string{}}
+	f := findingOf("gpu", runtime.Report{})
 	const tool = "nvidia-smi"
 	path, err := exec.LookPath(tool)
 	if err != nil {

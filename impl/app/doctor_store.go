@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store/postgres"
 )
 
 // examineStore reports how the database stands that the servers share, and which of them owns it.
 func examineStore(ctx context.Context, url string) Finding {
-	f := Finding{Name: "store", Warnings: []string{}}
+	f := findingOf("store", runtime.Report{})
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	s, err := postgres.Examine(ctx, url)

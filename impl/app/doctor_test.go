@@ -32,7 +32,7 @@ func TestExamine_ListsTheGPUs(t *testing.T) {
 	}
 	tool(`echo 'NVIDIA A40, 46068 MiB, 550.54.15'; echo 'NVIDIA A40, 46068 MiB, 550.54.15'`)
 	require.Equal(t, app.Finding{
-		Name: "gpu", Available: true, Warnings: []string{},
+		Name: "gpu", Available: true, Warnings: []string{}, Lacks: []string{},
 		Detail: "0: NVIDIA A40, 46068 MiB, driver 550.54.15; 1: NVIDIA A40, 46068 MiB, driver 550.54.15",
 	}, finding(t, "gpu"))
 
@@ -52,6 +52,30 @@ func TestExamine_AsksTheEngineOfTheSettings(t *testing.T) {
 		}
 	}
 	require.Fail(t, "there is no finding about the engine")
+}
+
+func TestExamine_AsksTheEnginesOfTheFleet(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "fleet.json")
+	examined := func(fleet string) (all map[string]app.Finding) {
+		require.NoError(t, os.WriteFile(file, []byte(fleet), 0o600))
+		all = map[string]app.Finding{}
+		for _, f := range app.Examine(t.Context(), setting.Values{"runtime": {"docker"}, "fleet": {file}}) {
+			all[f.Name] = f
+		}
+		return all
+	}
+
+	found := examined(`{"hosts":[{"id":"box","dataCenterId":"EU-RO-1","cloud":"SECURE","engine":"unix:///no/such/docker.sock","diskGb":1}]}`)
+	require.False(t, found["engine of host box"].Available)
+	require.Contains(t, found["engine of host box"].Detail, "/no/such/docker.sock")
+	found = examined(`{"hosts":[{"id":"box","dataCenterId":"EU-RO-1","cloud":"SECURE","engine":"tcp://192.0.2.1:2376","diskGb":1}]}`)
+	require.Contains(t, found["fleet"].Detail, "engine of host box: an engine over TCP needs certificates")
+
+	require.Equal(t, []string{}, found["docker"].Lacks)
+	require.Contains(t, found["process"].Lacks, "GPUs")
+	require.Contains(t, found["kubernetes"].Lacks, "global networking")
+	require.Contains(t, found["sim"].Lacks, "anything that really runs")
 }
 
 func TestExamine_NamesTheEngineAndWhatItCannotDo(t *testing.T) {

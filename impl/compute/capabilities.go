@@ -16,5 +16,22 @@ type Capabilities struct {
 	HostName string
 }
 
+// Lacks gives, for people, what a runtime of these capabilities does not have.
+func (c Capabilities) Lacks() []string {
+	all := []string{}
+	for _, one := range []struct {
+		has  bool
+		what string
+	}{
+		{!c.Simulates, "anything that really runs"}, {c.GPUs, "GPUs"}, {c.Mounts, "persistent mounts and network volumes"},
+		{c.Networks, "global networking"}, {c.Registry, "registry credentials"}, {c.Login, "SSH keys of users"},
+	} {
+		if !one.has {
+			all = append(all, one.what)
+		}
+	}
+	return all
+}
+
 // AllCapabilities are those of a runtime that can do everything, on this machine.
 var AllCapabilities = Capabilities{GPUs: true, Mounts: true, Networks: true, Registry: true, Login: true}
