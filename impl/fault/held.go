@@ -185,6 +185,9 @@ const parts = 10
 
 // send sends a part of the body, as the fault has it.
 func (h *Held) send(p []byte) error {
+	if len(p) == 0 {
+		return nil // a status may permit no body
+	}
 	if h.met != nil && h.met.Garbage {
 		p = h.met.garbage(len(p), h.sent == 0)
 	}
@@ -218,7 +221,7 @@ func (m *met) garbage(n int, begins bool) []byte {
 	for i := range p {
 		p[i] = byte(m.draws.Uint32())
 	}
-	if begins && n > 0 {
+	if begins {
 		p[0] = 0xff
 	}
 	return p
