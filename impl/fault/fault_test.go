@@ -164,11 +164,16 @@ func TestHeld_SendsAPartOfTheBody(t *testing.T) {
 	require.True(t, cut)
 	require.Equal(t, 1<<20, w.Body.Len(), "no more is kept")
 	require.Equal(t, "4194304", w.Header().Get("Content-Length"))
+}
 
-	w, err, cut = held(t, script(t, f), 204)
+func TestHeld_HasNothingToSpoilWithoutABody(t *testing.T) {
+	t.Parallel()
+	f := fault.Fault{Operation: "run", When: fault.After, Half: new(int64(75)), Garbage: true}
+	w, err, cut := held(t, script(t, f), 204)
 	require.NoError(t, err)
-	require.False(t, cut, "there is no body")
+	require.False(t, cut)
 	require.Equal(t, 204, w.Code)
+	require.Empty(t, w.Header().Get("Content-Length"))
 }
 
 func TestHeld_SpoilsLongBodiesAsTheyCome(t *testing.T) {
