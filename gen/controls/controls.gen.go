@@ -309,7 +309,7 @@ type Fault struct {
 	// After Calls that are let through first.
 	After *int64 `json:"after,omitempty"`
 
-	// Body Calls whose JSON body has all of these values alone; of GraphQL, it has query and variables.
+	// Body Calls whose JSON body has all of these values alone, of 1 MiB at most; of GraphQL, it has query and variables.
 	Body []BodyExpectation `json:"body,omitempty"`
 
 	// BytesPerSecond After alone: the body of the answer is sent so fast, on the clock of the server.

@@ -106,6 +106,15 @@ func TestScript_ReadsABodyOnlyIfAFaultDependsOnIt(t *testing.T) {
 	require.Equal(t, 1, read)
 }
 
+func TestScript_HoldsNoLongBodies(t *testing.T) {
+	t.Parallel()
+	of := fault.Fault{Operation: "run", When: fault.Before, Status: 500, Body: []journal.Value{{Pointer: "/n", Equals: []byte("7")}}}
+	s := script(t, of)
+	const body = `{"n":7}`
+	require.Equal(t, 500, show(t, s, call("run", body+strings.Repeat(" ", 1<<20-len(body)))))
+	require.Zero(t, show(t, s, call("run", body+strings.Repeat(" ", 1<<20))))
+}
+
 func TestScript_DrawsTheSameWhateverElseIsCalled(t *testing.T) {
 	t.Parallel()
 	half := 0.5

@@ -97,10 +97,18 @@ func (s *Script) look(c *Call, when When) {
 	s.mu.Lock()
 	needed := c.entry == nil && slices.ContainsFunc(s.faults, func(f Fault) bool { return f.When == when && f.names(c.Operation) && len(f.Body) > 0 })
 	s.mu.Unlock()
-	if needed {
-		c.entry = &journal.Entry{KeyID: c.KeyID, Resources: c.Resources, Request: journal.Message{Body: journal.NewBody(c.Body())}}
+	if !needed {
+		return
 	}
+	seen, body := journal.Body{Truncated: true}, c.Body()
+	if len(body) <= mostBody {
+		seen = journal.NewBody(body)
+	}
+	c.entry = &journal.Entry{KeyID: c.KeyID, Resources: c.Resources, Request: journal.Message{Body: seen}}
 }
+
+// mostBody is how long a body may be that is held against the values of faults, in bytes.
+const mostBody = 1 << 20
 
 // meet gives the fault that the call meets at that place: the first that it matches and whose turn it is, or none if it has met one already.
 // All that it matches count it.
