@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/journal"
 )
 
 // mostHeld is how much of an answer is kept back, in bytes. What is longer goes on as it comes.
@@ -39,15 +40,18 @@ type Held struct {
 	sent    int64 // bytes of the body
 }
 
-// Hold gives a writer that keeps the answer back that calls have together; nil if no fault may become of it. Already says that one of them
+// Hold gives a writer that keeps the answer back that the calls of a request have together; nil if no fault may become of it. Already says that one of them
 // met a fault before its operation. Latency and slow bytes take their time on the clock.
 func (s *Script) Hold(ctx context.Context, w http.ResponseWriter, already bool, clock compute.Clock, log *slog.Logger, calls ...Call) *Held {
 	awaited := slices.DeleteFunc(calls, func(c Call) bool { return !s.awaits(c.Operation, After) })
 	if len(awaited) == 0 {
 		return nil
 	}
+	var body *journal.Entry // they have one body
 	for i := range awaited {
+		awaited[i].entry = body
 		s.look(&awaited[i], After)
+		body = awaited[i].entry
 	}
 	return &Held{to: w, header: w.Header().Clone(), ctx: ctx, script: s, calls: awaited, already: already, clock: clock, log: log}
 }

@@ -76,7 +76,7 @@ func (f *Fault) turn() *met {
 
 	m := &met{Fault: *f, latency: f.Latency, draws: draws}
 	if f.LatencyMax > f.Latency {
-		m.latency += time.Duration(draws.Int64N(int64(f.LatencyMax-f.Latency) + 1)).Truncate(time.Millisecond)
+		m.latency += time.Duration(draws.Int64N((f.LatencyMax-f.Latency).Milliseconds()+1)) * time.Millisecond
 	}
 	return m
 }
