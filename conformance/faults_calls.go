@@ -123,7 +123,7 @@ var _ = area(func() {
 			`"drop":true,"status":503`: "drop", `"when":"after","drop":true,"half":50`: "drop", `"when":"after","status":503,"half":50`: "status", `"when":"after","status":500,"garbage":true`: "status",
 			`"half":50`: "half", `"garbage":true`: "garbage", `"bytesPerSecond":9,"when":"before"`: "bytesPerSecond",
 			`"status":500,"nth":1,"every":2`: "nth", `"status":500,"nth":1,"times":1`: "nth", `"status":500,"nth":1,"after":1`: "nth", `"status":500,"nth":1,"probability":1`: "nth",
-			`"latency":2,"latencyMax":1`: "latencyMax", `"status":500,"seed":1`: "seed",
+			`"latency":2,"latencyMax":1`: "latencyMax", `"latencyMax":2,"drop":true`: "latencyMax", `"retryAfter":1,"drop":true`: "retryAfter", `"status":500,"seed":1`: "seed",
 		} {
 			a := c.control("POST", "faults", `{"operation":"listPods",`+members+`}`)
 			c.Refused(a, 400)
@@ -133,7 +133,7 @@ var _ = area(func() {
 			require.True(c, strings.HasPrefix(a.JSON["detail"].(string), "/faults/0/"+field+": "), "%s: %s", members, a.Body)
 		}
 		c.Refused(c.control("POST", "faults", `{"operation":"graphql.pod","resource":"a","status":500}`), 400)
-		for _, members := range []string{`"latencyMax":2,"drop":true`, `"retryAfter":1,"drop":true`, `"status":399`, `"half":100`, `"probability":1.1`, `"when":"during"`, `"body":[]`} {
+		for _, members := range []string{`"status":399`, `"half":100`, `"probability":1.1`, `"when":"during"`, `"body":[]`} {
 			require.NotEmpty(c, c.Refused(c.control("POST", "faults", `{"operation":"listPods",`+members+`}`), 422), members)
 		}
 		require.Empty(c, c.scripted())

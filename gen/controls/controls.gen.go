@@ -336,7 +336,7 @@ type Fault struct {
 	// Latency Milliseconds on the clock of the server before anything else.
 	Latency *int64 `json:"latency,omitempty"`
 
-	// LatencyMax With it the milliseconds are drawn evenly between latency and it.
+	// LatencyMax Beside latency: the milliseconds are drawn evenly between the two.
 	LatencyMax *int64 `json:"latencyMax,omitempty"`
 
 	// Nth Only the nth call that it matches, from 1. It stands without after, every, times and probability.
@@ -351,7 +351,7 @@ type Fault struct {
 	// Resource Calls with this id in the path alone; not for GraphQL.
 	Resource *string `json:"resource,omitempty"`
 
-	// RetryAfter Seconds of the header Retry-After; absent: 1 with 429 and 503, and else none.
+	// RetryAfter Beside status: seconds of the header Retry-After; absent: 1 with 429 and 503, and else none.
 	RetryAfter *int64 `json:"retryAfter,omitempty"`
 
 	// Seed What probability, latencyMax and garbage are drawn from; 0 if it is absent. The same calls in the same order meet the same.

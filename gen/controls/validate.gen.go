@@ -1013,14 +1013,7 @@ func readFault(s *validate.Scanner, v *Fault) {
 			s.Unknown()
 		}
 	}
-	want := uint64(1 << bitOperation)
-	if seen&(1<<bitLatencyMax) != 0 {
-		want |= 1 << bitLatency
-	}
-	if seen&(1<<bitRetryAfter) != 0 {
-		want |= 1 << bitStatus
-	}
-	s.Require(seen, want, membersOfFault)
+	s.Require(seen, 1<<bitOperation, membersOfFault)
 }
 
 var membersOfJournalHeader = []string{"name", "value"}

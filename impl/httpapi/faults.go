@@ -123,6 +123,10 @@ func (s *Services) senseless(f *fault.Fault) (member, why string) {
 		return "resource", "a document of GraphQL has no id in its path; body finds one, such as at /variables/input/podId"
 	case f.Nth > 0 && (f.LetThrough > 0 || f.Every > 0 || f.Times > 0 || f.Probability != nil):
 		return "nth", "it stands without after, every, times and probability"
+	case f.LatencyMax > 0 && f.Latency == 0:
+		return "latencyMax", "it needs latency, beside which it stands"
+	case f.RetryAfter != nil && f.Status == 0:
+		return "retryAfter", "it needs status, beside which it stands"
 	case f.LatencyMax > 0 && f.LatencyMax < f.Latency:
 		return "latencyMax", "it is less than latency"
 	case f.Seed != nil && f.Probability == nil && f.LatencyMax == 0 && !f.Garbage:
