@@ -1,6 +1,7 @@
 // Package berth runs a server inside a Go program, for tests of what talks to it: it has the whole REST, queue and GraphQL
-// interface, a clock that the test sets, a journal of the requests that came, faults that a test scripts, and endpoints whose handlers are Go functions. A server takes a few milliseconds to
-// start, listens on an address of its own and shares nothing with others, so that each test may have one.
+// interface, a clock that the test sets, a journal of the requests that came, faults that the test scripts, and endpoints whose
+// handlers are Go functions. A server takes a few milliseconds to start, listens on an address of its own and shares nothing with
+// others, so that each test may have one.
 //
 //	server, err := berth.Start(ctx, berth.Options{})
 //	...

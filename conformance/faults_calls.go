@@ -185,8 +185,14 @@ var _ = area(func() {
 		a, err := s.rawAt(c.QueueURL, "GET", "/v2/"+c.Endpoint+"/job-take/"+c.worker("lost")+"?job_in_progress=0", "")
 		require.Error(c, err, "%d %s", a.Status, a.Body)
 		require.Equal(c, "IN_PROGRESS", c.status(id)["status"], "the worker has it, and does not know")
+
+		s.fault(`"operation":"finishJob","when":"after","status":503,"times":1`)
+		report, err := s.rawAt(c.QueueURL, "POST", "/v2/"+c.Endpoint+"/job-done/"+c.worker("lost")+"/"+id+"?isStream=false", `{"output":7}`)
+		require.NoError(c, err)
+		require.Equal(c, 503, report.Status)
+		require.Contains(c, string(report.Body), "a scripted fault of finishJob")
+		require.Equal(c, "COMPLETED", c.status(id)["status"])
 		c.set("DELETE", "faults", "")
-		c.done(c.worker("lost"), id, `{"output":7}`)
 	})
 
 	add("controls.faults.graphql.after", set, func(c *Check) {
