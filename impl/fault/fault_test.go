@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +106,24 @@ func TestScript_ReadsABodyOnlyIfAFaultDependsOnIt(t *testing.T) {
 	of := fault.Fault{Operation: fault.Every, When: fault.Before, Status: 501, Body: []journal.Value{{Pointer: "/n", Equals: []byte("7")}}}
 	require.Equal(t, 501, show(t, script(t, of, of), c))
 	require.Equal(t, 1, read)
+}
+
+func TestScript_CountsCallsThatComeTogether(t *testing.T) {
+	t.Parallel()
+	s := script(t, fault.Fault{Operation: "run", When: fault.Before, Status: 500, Times: 10})
+	var together sync.WaitGroup
+	var met atomic.Int64
+	for range 100 {
+		together.Go(func() {
+			if _, err := s.Show(t.Context(), call("run", ""), compute.SystemClock{}, quiet); err != nil {
+				met.Add(1)
+			}
+			_, _ = s.List(), s.None()
+		})
+	}
+	together.Wait()
+	require.EqualValues(t, 10, met.Load())
+	require.EqualValues(t, 100, s.List()[0].Calls)
 }
 
 func TestScript_HoldsNoLongBodies(t *testing.T) {
