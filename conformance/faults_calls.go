@@ -163,6 +163,24 @@ var _ = area(func() {
 		c.set("DELETE", "faults", "")
 	})
 
+	add("controls.faults.openai", set, func(c *Check) {
+		c.set("PUT", "faults", `{"faults":[{"operation":"openAIChatCompletions","when":"after","status":503}]}`)
+		e := c.asStream(chat, streaming)
+		id := c.takeAny().id
+		c.streamsChunk(id, `"data: 1\n\n"`)
+		require.Equal(c, "data: 1\n\n", e.next(9), "while the job runs")
+		c.done(openAIWorker, id, `{}`)
+		require.Equal(c, doneEvent, e.rest())
+		require.Equal(c, [][2]int{{0, 0}}, c.met())
+
+		a := c.openAI(openAIRoute{"POST", chat, `{"model":"m"}`}, func(id string) { c.done(openAIWorker, id, `{"output":{"n":1}}`) })
+		c.openAIFails(a, 503)
+		require.Equal(c, [][2]int{{1, 1}}, c.met())
+		c.set("PUT", "faults", `{"faults":[{"operation":"openAIChatCompletions","status":429}]}`)
+		c.openAIFails(c.call(openAIRoute{"POST", chat, streaming}, "Bearer "+c.Key).answer(), 429)
+		c.set("DELETE", "faults", "")
+	})
+
 	add("controls.faults.held", set, func(c *Check) {
 		s := c.sender()
 		s.fault(`"operation":"runSync","when":"after","status":503`)
