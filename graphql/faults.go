@@ -55,6 +55,7 @@ func done(ctx context.Context, o *graphql.OperationContext, errs gqlerror.List) 
 		}
 		refused[e.Path[0]] = true
 	}
+
 	for _, field := range graphql.CollectFields(o, o.Operation.SelectionSet, nil) {
 		if !refused[ast.PathName(field.Alias)] {
 			calls = append(calls, fieldCall(ctx, field.Name))

@@ -42,6 +42,7 @@ func does(latency, latencyMax, status *int64, drop bool, half *int64, garbage bo
 			words = append(words, fmt.Sprintf("%s %d", member, *n))
 		}
 	}
+
 	add("latency", latency)
 	add("latencyMax", latencyMax)
 	add("status", status)
@@ -94,12 +95,14 @@ func (f *faultFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.resource, "resource", "", "only calls with this id in the path")
 	flags.StringVar(&f.keyID, "key-id", "", "only calls with the key of this id")
 	flags.StringArrayVar(&f.body, "body", nil, "only calls whose JSON body has this value, POINTER=JSON such as /input/n=7; may be repeated")
+
 	flags.Int64Var(&f.after, "after", 0, "calls that are let through first")
 	flags.Int64Var(&f.nth, "nth", 0, "only the nth call that it matches, from 1")
 	flags.Int64Var(&f.every, "every", 0, "only each nth call that it matches")
 	flags.Int64Var(&f.times, "times", 0, "how often it is met; without it always")
 	flags.Float64Var(&f.probability, "probability", 0, "how likely a call meets it, from 0 to 1; without it always")
 	flags.Int64Var(&f.seed, "seed", 0, "what is drawn comes from it: the same calls meet the same")
+
 	flags.Int64Var(&f.latency, "latency", 0, "milliseconds on the clock of the server")
 	flags.Int64Var(&f.latencyMax, "latency-max", 0, "with it the milliseconds are drawn evenly between --latency and it")
 	flags.Int64Var(&f.status, "status", 0, "a problem of this status, 400 to 599, in place of the answer")
@@ -172,6 +175,7 @@ func newFaultsAddCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			return controlled(cmd, "the faults take", func(c *connection) error {
 				added, document, err := fetch[controls.ShownFault](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) {
 					return c.controls.AddFault(ctx, fault)
@@ -202,6 +206,7 @@ those of spec/controls.yaml: the flags of berth faults add, such as keyId for --
 			if strings.HasPrefix(strings.TrimSpace(text), "[") {
 				text = `{"faults":` + text + `}`
 			}
+
 			return controlled(cmd, "the faults take", func(c *connection) error {
 				_, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
 					return c.controls.SetFaultsWithBody(ctx, "application/json", strings.NewReader(text))

@@ -52,6 +52,7 @@ func TestFaults_NameWhatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{TestControls: true})
 	s.flags = []string{"--server", s.server.URL(), "--key", s.server.ControlsKey()}
+
 	for _, wrong := range []struct {
 		args        []string
 		stdin, says string

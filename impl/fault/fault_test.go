@@ -54,6 +54,7 @@ func held(t *testing.T, s *fault.Script, status int, pieces ...string) (w *httpt
 			cut = true
 		}
 	}()
+
 	h.Header().Set("X-Mine", "yes")
 	h.WriteHeader(status)
 	for _, p := range pieces {
@@ -121,6 +122,7 @@ func TestScript_CountsCallsThatComeTogether(t *testing.T) {
 			_, _ = s.List(), s.None()
 		})
 	}
+
 	together.Wait()
 	require.EqualValues(t, 10, met.Load())
 	require.EqualValues(t, 100, s.List()[0].Calls)
@@ -149,6 +151,7 @@ func TestScript_DrawsTheSameWhateverElseIsCalled(t *testing.T) {
 		}
 		return statuses
 	}
+
 	require.Equal(t, run(0), run(3))
 	require.Contains(t, run(0), 500)
 	require.Contains(t, run(0), 0)

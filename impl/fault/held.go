@@ -124,6 +124,7 @@ func (h *Held) decide() error {
 	if h.status >= http.StatusBadRequest {
 		return nil
 	}
+
 	for _, c := range h.calls {
 		if m := h.script.meet(c, After, h.already || h.met != nil); m != nil {
 			h.met, h.of = m, c.Operation
@@ -155,6 +156,7 @@ func (h *Held) End() error {
 	if err := h.met.end(h.of); err != nil {
 		return err
 	}
+
 	body, cut := h.body, h.met.Half != nil && h.length > 0
 	if cut {
 		body = body[:min(h.length**h.met.Half/100, int64(len(body)))]
@@ -162,6 +164,7 @@ func (h *Held) End() error {
 	if h.length > 0 {
 		h.header.Set("Content-Length", strconv.FormatInt(h.length, 10))
 	}
+
 	h.begin()
 	if err := h.send(body); err != nil {
 		return err

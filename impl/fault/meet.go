@@ -116,6 +116,7 @@ func (s *Script) meet(c Call, when When, already bool) (first *met) {
 	s.look(&c, when)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	for i := range s.faults {
 		f := &s.faults[i]
 		if f.When != when || !f.matches(&c) {

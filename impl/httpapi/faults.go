@@ -163,6 +163,7 @@ func (f *front) met(op *validate.Op, r *request, operation echo.HandlerFunc) (er
 	if held == nil {
 		return operation(r)
 	}
+
 	to := response.Writer
 	response.Writer = held
 	defer func() {
@@ -171,6 +172,7 @@ func (f *front) met(op *validate.Op, r *request, operation echo.HandlerFunc) (er
 			response.Committed, response.Status, response.Size = false, http.StatusOK, 0
 		}
 	}()
+
 	if err := operation(r); err != nil {
 		return err
 	}

@@ -119,6 +119,7 @@ func (d *described) streams() (ids []string) {
 			if !slices.Contains(methods, strings.ToUpper(method)) || json.Unmarshal(text, &op) != nil {
 				continue
 			}
+
 			kinds := op.Responses["200"].Content
 			if _, ok := kinds["text/event-stream"]; ok && len(kinds) == 1 {
 				ids = append(ids, op.ID)
