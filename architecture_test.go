@@ -55,6 +55,7 @@ var rooms = map[string]struct {
 	"impl/problem":                     {may: []string{"impl/compute"}},
 	"impl/journal":                     {may: []string{"impl/compute"}},
 	"impl/fault":                       {may: []string{"impl/compute", "impl/journal"}, uses: []string{http}},
+	"impl/spelling":                    {},
 	"store":                            {may: []string{"impl/compute"}},
 	"store/sqldb":                      {may: []string{"store", "impl/compute"}, uses: []string{sql}},
 	"store/groupcommit":                {may: []string{"store", "impl/compute"}},
@@ -87,7 +88,7 @@ var rooms = map[string]struct {
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/spelling", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
@@ -104,7 +105,7 @@ var rooms = map[string]struct {
 	"conformance/crash":    {may: []string{"store/pgtest", "store/postgres"}, uses: []string{http}}, // of berth it sees the interfaces alone, and who owns the database
 	"conformance/spread":   {},
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
-	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
 	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/setting", "impl/worker"}, uses: []string{http}}, // what embedders import
 	"berthtest":            {may: []string{""}},

@@ -1,6 +1,7 @@
 // Package berth runs a server inside a Go program, for tests of what talks to it: it has the whole REST, queue and GraphQL
-// interface, a clock that the test sets, a journal of the requests that came, and endpoints whose handlers are Go functions. A server takes a few milliseconds to
-// start, listens on an address of its own and shares nothing with others, so that each test may have one.
+// interface, a clock that the test sets, a journal of the requests that came, faults that the test scripts, and endpoints whose
+// handlers are Go functions. A server takes a few milliseconds to start, listens on an address of its own and shares nothing with
+// others, so that each test may have one.
 //
 //	server, err := berth.Start(ctx, berth.Options{})
 //	...
@@ -143,7 +144,7 @@ func (s *Server) QueueURL() string { return s.app.QueueURL() }
 // GraphQLURL is the address of the GraphQL interface.
 func (s *Server) GraphQLURL() string { return s.app.URL() + "/graphql" }
 
-// ControlsURL is the base of the test controls, which Clock and Close make mostly needless: they script faults, too. Empty
+// ControlsURL is the base of the test controls, which Clock, Journal, Faults and Close make mostly needless. Empty
 // unless the runtime is RuntimeSim.
 func (s *Server) ControlsURL() string {
 	if s.ControlsKey() == "" {

@@ -3,9 +3,6 @@ package berth
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	nethttp "net/http" // http is a name of the tests of this package
 
 	"github.com/berthdev/berth/gen/controls"
@@ -37,74 +34,32 @@ type Journal struct{ s *Server }
 
 // Journal gives the server's journal. It panics unless the runtime is RuntimeSim: what really runs has no test controls.
 func (s *Server) Journal() Journal {
-	if s.ControlsKey() == "" {
-		panic("berth: only a simulated server has a journal")
-	}
+	s.needControls("a journal")
 	return Journal{s}
 }
 
 // Entries gives the requests that the filter matches, the newest last. The error is that of a filter that makes no sense, or of ctx.
 func (j Journal) Entries(ctx context.Context, f JournalFilter) ([]JournalEntry, error) {
 	var list controls.Journal
-	err := j.ask(&list, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.ListJournal(ctx, &f) })
+	err := j.s.ask(&list, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.ListJournal(ctx, &f) })
 	return list.Entries, err
 }
 
 // HAR gives the requests that the filter matches as HAR 1.2. Errors as for Entries.
 func (j Journal) HAR(ctx context.Context, f JournalFilter) (archive json.RawMessage, err error) {
 	params := controls.ExportJournalParams(f)
-	err = j.ask(&archive, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.ExportJournal(ctx, &params) })
+	err = j.s.ask(&archive, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.ExportJournal(ctx, &params) })
 	return archive, err
 }
 
 // Verify holds the requests against what is expected of them. That something does not hold is no error, but in the result; the error
 // is that of expectations that make no sense, or of ctx.
 func (j Journal) Verify(ctx context.Context, v Verification) (result VerificationResult, err error) {
-	err = j.ask(&result, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.VerifyJournal(ctx, v) })
+	err = j.s.ask(&result, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.VerifyJournal(ctx, v) })
 	return result, err
 }
 
 // Clear forgets the requests that came.
 func (j Journal) Clear(ctx context.Context) error {
-	return j.ask(nil, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.ClearJournal(ctx) })
-}
-
-// ask makes a request to the test controls and reads the answer.
-func (j Journal) ask(answer any, request func(*controlsclient.Client) (*nethttp.Response, error)) (err error) {
-	c, err := controlsclient.NewClient(j.s.URL(), controlsclient.WithRequestEditorFn(func(_ context.Context, r *nethttp.Request) error {
-		r.Header.Set("Authorization", "Bearer "+j.s.ControlsKey())
-		return nil
-	}))
-	if err != nil {
-		return err
-	}
-	res, err := request(c)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, res.Body.Close()) }()
-
-	text, err := io.ReadAll(res.Body)
-	switch {
-	case err != nil:
-		return err
-	case res.StatusCode == nethttp.StatusNoContent:
-		return nil
-	case res.StatusCode != nethttp.StatusOK:
-		return refused(res.Status, text)
-	}
-	return json.Unmarshal(text, answer)
-}
-
-// refused is the error of an answer that is a problem.
-func refused(status string, text []byte) error {
-	var p controls.Problem
-	if err := json.Unmarshal(text, &p); err != nil {
-		return fmt.Errorf("the journal answers %s", status)
-	}
-	err := errors.New(p.Detail)
-	for _, line := range p.Errors {
-		err = fmt.Errorf("%w; %s", err, line)
-	}
-	return err
+	return j.s.ask(nil, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.ClearJournal(ctx) })
 }

@@ -3,7 +3,6 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -187,73 +186,6 @@ var _ = area(func() {
 		c.Refused(c.listPods(key), 401)
 		c.Refused(c.control("DELETE", "keys/nosuchkey", ""), 404)
 		c.Refused(c.control("POST", "keys", `{"scopes":["controls"]}`), 422)
-	})
-
-	add("controls.faults", []string{"setFaults", "getFaults"}, func(c *Check) {
-		c.set("PUT", "faults", `{"faults":[{"operation":"listPods","after":1,"times":1,"status":503},{"operation":"deletePod","drop":true,"times":1}]}`)
-		require.Equal(c, 200, c.listPods(c.Key).Status)
-		c.Refused(c.listPods(c.Key), 503)
-		require.Equal(c, 200, c.listPods(c.Key).Status)
-
-		req, err := http.NewRequest("DELETE", c.URL+"/v2/pods/nosuchpod", nil)
-		require.NoError(c, err)
-		req.Header.Set("Authorization", "Bearer "+c.Key)
-		_, err = client.Do(req)
-		require.Error(c, err)
-
-		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
-		require.EqualValues(c, 1, shown[0].(map[string]any)["shown"])
-		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
-		c.frozen(func() {
-			c.set("PUT", "faults", `{"faults":[{"operation":"*","latency":60000}]}`)
-			answers := c.later(func() Answer { return c.listPods(c.Key) })
-			c.Eventually(func() bool {
-				first := c.control("GET", "faults", "").JSON["faults"].([]any)[0].(map[string]any)
-				return first["shown"].(float64) == 1
-			}, "the call is held")
-			require.Empty(c, answers)
-			c.advance(time.Minute)
-			require.Equal(c, 200, (<-answers).Status)
-		})
-
-		c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"nosuch","status":500}]}`), 400)
-		c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"listPods"}]}`), 400)
-		c.set("PUT", "faults", `{"faults":[]}`)
-	})
-
-	add("controls.faults.graphql", []string{"setFaults", "getFaults"}, func(c *Check) {
-		const mine, both = `{myself{id}}`, `{gpuTypes(input:{id:"a"}){id} myself{id}}`
-		c.set("PUT", "faults", `{"faults":[{"operation":"graphql.myself","after":1,"times":2,"status":503},{"operation":"graphql.podStop","drop":true},
-			{"operation":"graphql.gpuTypes","after":1,"status":418}]}`)
-		c.data(c.graphQL(mine))
-		a := c.graphQL(mine)
-		require.Contains(c, c.wrongly(a, 503, "UNAVAILABLE"), "graphql.myself")
-		require.Equal(c, "1", a.Header.Get("Retry-After"))
-		require.Nil(c, a.JSON["data"])
-
-		c.wrongly(c.graphQL(both), 503, "UNAVAILABLE")
-		c.wrongly(c.graphQL(both), 418, "INTERNAL")
-		c.wrongly(c.graphQLAs("-", stopPod, nil), 401, "UNAUTHENTICATED")
-		body := strings.NewReader(`{"query":` + quoted(stopPod) + `}`)
-		req, err := http.NewRequest("POST", c.URL+graphqlPath, body)
-		require.NoError(c, err)
-
-		req.Header.Set("Authorization", "Bearer "+c.Key)
-		req.Header.Set("Content-Type", "application/json")
-		_, err = client.Do(req)
-		require.Error(c, err)
-
-		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
-		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
-		require.EqualValues(c, 2, shown[0].(map[string]any)["shown"])
-		c.set("PUT", "faults", `{"faults":[{"operation":"*","times":1,"status":500}]}`)
-		c.wrongly(c.graphQL(mine), 500, "INTERNAL")
-		c.set("PUT", "faults", `{"faults":[{"operation":"deleteTemplate","status":500}]}`)
-		c.wrongly(c.graphQL(`mutation{deleteTemplate(templateName:"nosuch")}`), 200, "NOT_FOUND")
-		for _, operation := range []string{"graphql.nosuch", "podStop", "graphql."} {
-			c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"`+operation+`","status":500}]}`), 400)
-		}
-		c.set("PUT", "faults", `{"faults":[]}`)
 	})
 
 	add("controls.fleet", []string{"setFleet"}, func(c *Check) {

@@ -190,7 +190,7 @@ var _ = area(func() {
 
 	add("controls.journal.faults", journal, func(c *Check) {
 		s := c.sender()
-		c.set("PUT", "faults", `{"faults":[{"operation":"listPods","after":1,"status":503,"times":1},{"operation":"deletePod","drop":true,"times":1}]}`)
+		c.set("PUT", "faults", `{"faults":[{"id":"first","operation":"listPods","after":1,"status":503,"times":1},{"id":"second","operation":"deletePod","drop":true,"times":1}]}`)
 		s.rest("GET", "/v2/pods", "")
 		s.rest("GET", "/v2/pods", "")
 		req, err := http.NewRequestWithContext(c.context(), "DELETE", c.URL+"/v2/pods/nosuchpod", nil)
@@ -200,8 +200,13 @@ var _ = area(func() {
 		require.Error(c, err)
 
 		require.NotContains(c, s.sole("status=200"), "fault")
-		require.Equal(c, map[string]any{"operation": "listPods", "status": 503.0, "drop": false}, s.sole("status=503")["fault"])
-		require.Equal(c, map[string]any{"operation": "deletePod", "drop": true}, s.sole("status=0")["fault"])
+		require.Equal(c, map[string]any{"id": "first", "operation": "listPods", "when": "before", "status": 503.0, "drop": false}, s.sole("status=503")["fault"])
+		require.Equal(c, map[string]any{"id": "second", "operation": "deletePod", "when": "before", "drop": true}, s.sole("status=0")["fault"])
+		c.set("PUT", "faults", `{"faults":[{"id":"third","operation":"getPod","when":"before","latency":1},{"id":"fourth","operation":"listTemplates","when":"after","half":50,"bytesPerSecond":1000000}]}`)
+		_, err = s.raw("GET", templates, "")
+		require.Error(c, err)
+		require.Equal(c, map[string]any{"id": "fourth", "operation": "listTemplates", "when": "after", "half": 50.0, "bytesPerSecond": 1000000.0, "drop": false}, s.sole("operation=listTemplates")["fault"])
+		c.set("DELETE", "faults", "")
 	})
 
 	add("controls.journal.streams", journal, func(c *Check) {

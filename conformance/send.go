@@ -95,7 +95,9 @@ func (c *Check) exchange(r Request) (*http.Request, Answer) {
 }
 
 // do sends the request and reads the answer.
-func do(req *http.Request) (Answer, error) {
+func do(req *http.Request) (Answer, error) { return doBy(client, req) }
+
+func doBy(client *http.Client, req *http.Request) (Answer, error) {
 	res, err := client.Do(req)
 	if err != nil {
 		return Answer{}, err

@@ -22,9 +22,9 @@ const (
 	bodyValues    = 20_000   // of JSON: of all that a megabyte can have, they would take a hundred (rule graphql.size.values)
 )
 
-// read reads the request of the key, "" without one, or gives the status and the reason of its refusal. leave is to be called when
-// the request needs no memory any more; it may be nil.
-func (h *Handler) read(w http.ResponseWriter, r *http.Request, key compute.KeyID) (params *graphql.RawParams, leave func(), status int, err error) {
+// read reads the request, or gives the status and the reason of its refusal. leave is to be called when the request needs no memory any more;
+// it may be nil.
+func (h *Handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (params *graphql.RawParams, leave func(), status int, err error) {
 	if r.Method != http.MethodPost {
 		allow := http.MethodPost
 		if h.Playground {
@@ -37,15 +37,16 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, key compute.KeyID
 	if fault := validate.ContentType(r.Header.Get("Content-Type")); fault != "" {
 		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "%s", fault)
 	}
-	most := h.Limits.Body
+	most, key := h.Limits.Body, keyOf(ctx)
 	if key == "" {
 		most = min(most, anonymousBody)
 	}
-	body, leave, err := h.Bodies.Read(r.Context(), key, r.Body, r.ContentLength, most)
+	body, leave, err := h.Bodies.Read(ctx, key, r.Body, r.ContentLength, most)
 	if err != nil {
 		return nil, nil, statusOf(err), unread(err, most)
 	}
 
+	callOf(ctx).body = body
 	params, err = parse(body)
 	return params, leave, http.StatusBadRequest, err
 }

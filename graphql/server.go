@@ -101,7 +101,10 @@ var playground []byte
 type call struct {
 	key       *compute.Key // nil: none was sent
 	requestID string
-	values    int // that the answer has, about; 0: the document is not valid
+	values    int          // that the answer has, about; 0: the document is not valid
+	body      []byte       // as it was sent, until its memory is given back
+	shown     bool         // it met a fault before a field
+	done      []fault.Call // of the fields that were not refused
 }
 
 type callKey struct{}
@@ -150,7 +153,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve reads a document and answers it. What it holds is given back before the answer is written, which may take long.
 func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	key := keyOf(ctx)
-	params, leave, status, err := h.read(w, r, key)
+	params, leave, status, err := h.read(ctx, w, r)
 	if leave == nil {
 		limit.Refused(w, r)
 	} else {
@@ -173,8 +176,10 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Requ
 
 	status, answer := h.execute(ctx, w.Header(), params)
 	over()
+	held := h.held(ctx, w)
+	callOf(ctx).body = nil
 	if leave(); answer != nil { // nil: the client has gone
-		write(w, status, answer)
+		h.answer(ctx, w, held, status, answer)
 	}
 }
 
@@ -199,10 +204,7 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		if !ok {
 			return 0, nil
 		}
-		if seconds := of.RetryAfter(); seconds != "" {
-			header.Set("Retry-After", seconds)
-		}
-		return of.Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, of)}}
+		return of.Status, h.scripted(ctx, header, of)
 	}
 
 	answered, err := h.Answers.Whole(ctx, keyOf(ctx), int64(callOf(ctx).values)*valueMemory)
@@ -219,6 +221,9 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		return 0, nil // the client has gone
 	}
 
+	if !h.Faults.None() {
+		callOf(ctx).done = done(ctx, operation, answer.Errors)
+	}
 	status := http.StatusOK
 	if later := retryAfter(operation, answer.Errors); later != "" {
 		header.Set("Retry-After", later)

@@ -78,8 +78,13 @@ func (f *journalFlags) params(cmd *cobra.Command) (*controls.ListJournalParams, 
 	return p, nil
 }
 
-// journaled is connect, with the hint what key the journal takes.
+// journaled is controlled for the journal.
 func journaled(cmd *cobra.Command, f func(*connection) error) error {
+	return controlled(cmd, "the journal takes", f)
+}
+
+// controlled is connect, with the hint what key the test controls take.
+func controlled(cmd *cobra.Command, what string, f func(*connection) error) error {
 	c, err := connect(cmd)
 	if err != nil {
 		return err
@@ -88,7 +93,7 @@ func journaled(cmd *cobra.Command, f func(*connection) error) error {
 	var own *failure
 	if errors.As(err, &own) && isStatus(err, http.StatusUnauthorized, http.StatusForbidden) {
 		with := *own
-		with.hint = "the journal takes the key of the test controls, which berth serve --test-controls prints"
+		with.hint = what + " the key of the test controls, which berth serve --test-controls prints"
 		return &with
 	}
 	return err
@@ -123,16 +128,11 @@ func operationOf(e controls.JournalEntry) string {
 }
 
 func faultOf(e controls.JournalEntry) string {
-	switch f := e.Fault; {
-	case f == nil:
+	f := e.Fault
+	if f == nil {
 		return "-"
-	case f.Drop:
-		return "dropped"
-	case f.Status != nil:
-		return textOf(*f.Status)
-	default:
-		return pointed(f.Latency) + " ms"
 	}
+	return string(f.When) + ": " + does(f.Latency, nil, f.Status, f.Drop, f.Half, f.Garbage != nil && *f.Garbage, f.BytesPerSecond)
 }
 
 func newJournalListCommand() *cobra.Command {

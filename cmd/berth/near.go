@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/impl/spelling"
 )
 
 // nearCommands gives the commands below this one that may have been meant by a name.
@@ -37,7 +39,7 @@ func nearFlags(cmd *cobra.Command, err error) []string {
 func nearest(written string, names []string) (near []string) {
 	least := min(2, len(written)-1)
 	for _, name := range names {
-		d := distance(strings.ToLower(written), name)
+		d := spelling.Distance(strings.ToLower(written), name)
 		if strings.HasPrefix(name, written) && len(written) > 1 {
 			d = 1
 		}
@@ -51,27 +53,4 @@ func nearest(written string, names []string) (near []string) {
 	}
 
 	return near
-}
-
-// distance is how many letters are to be added, taken away or replaced to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := before
-			if a[i] != b[j] {
-				replaced++
-			}
-			before = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, before+1)
-		}
-	}
-
-	return row[len(b)]
 }

@@ -255,8 +255,15 @@ def taken_host(request):
     return request.send()
 
 
+def taken_fault(request):
+    request.body["id"] = "taken"
+    control("POST", "faults", **request.body)
+    return request.send()
+
+
 SPECIAL = {
     "addHost 409": taken_host,
+    "addFault 409": taken_fault,
     "getJournalEntry 404": no_entry,
     "createPod 402": frugal,
     "createCluster 402": frugal,

@@ -14,11 +14,34 @@ BERTH = os.environ.get("BERTH", "berth")  # the program
 
 
 @dataclass
-class Clock:
-    """The server's clock. What falls due on the way has been done when advance returns."""
+class Controls:
+    """The test controls of the server: spec/controls.yaml has all of them."""
 
     url: str
     key: str
+
+    def send(self, method, path, body=None):
+        request = urllib.request.Request(self.url + path, method=method, headers={"Authorization": f"Bearer {self.key}"})
+        if body is not None:
+            request.data = json.dumps(body).encode()
+            request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request) as answer:
+            return json.loads(answer.read() or "null")
+
+    def fault(self, operation, **members):
+        """Scripts what an operation does wrong, such as when="after", status=503, times=1."""
+        return self.send("POST", "/faults", {"operation": operation, **members})
+
+    def verify(self, *expectations):
+        """Holds the requests that came against what is expected of them; gives what does not hold, a sentence each."""
+        return [failure["says"] for failure in self.send("POST", "/journal/verify", {"expectations": expectations})["failures"]]
+
+
+@dataclass
+class Clock:
+    """The server's clock. What falls due on the way has been done when advance returns."""
+
+    controls: Controls
 
     def freeze(self):
         return self._call("POST", "/freeze")
@@ -33,12 +56,7 @@ class Clock:
         return self._call("GET", "")
 
     def _call(self, method, path, body=None):
-        request = urllib.request.Request(self.url + path, method=method, headers={"Authorization": f"Bearer {self.key}"})
-        if body is not None:
-            request.data = json.dumps(body).encode()
-            request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request) as answer:
-            return datetime.fromisoformat(json.load(answer)["now"])
+        return datetime.fromisoformat(self.controls.send(method, "/clock" + path, body)["now"])
 
 
 @dataclass
@@ -49,6 +67,7 @@ class Berth:
     queue_url: str  # of jobs: queue_url + "/v2/<endpoint id>/run"
     key: str  # with every scope
     endpoints: dict[str, str]  # ids by name
+    controls: Controls
     clock: Clock
 
 
@@ -61,8 +80,8 @@ def berth(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             ready = json.loads(server.stdout.readline())  # the only line; what is logged goes to stderr
-            clock = Clock(ready["url"] + "/_berth/clock", ready["controlsKey"])
-            yield Berth(ready["url"], ready["queueUrl"], ready["key"], ready["endpoints"], clock)
+            controls = Controls(ready["url"] + "/_berth", ready["controlsKey"])
+            yield Berth(ready["url"], ready["queueUrl"], ready["key"], ready["endpoints"], controls, Clock(controls))
         finally:
             server.terminate()
     assert server.returncode == 0

@@ -33,6 +33,24 @@ func (e CapacityCloud) Valid() bool {
 	}
 }
 
+// Defines values for FaultWhen.
+const (
+	FaultWhenAfter  FaultWhen = "after"
+	FaultWhenBefore FaultWhen = "before"
+)
+
+// Valid indicates whether the value is a known member of the FaultWhen enum.
+func (e FaultWhen) Valid() bool {
+	switch e {
+	case FaultWhenAfter:
+		return true
+	case FaultWhenBefore:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HarContentEncoding.
 const (
 	HarContentEncodingBase64 HarContentEncoding = "base64"
@@ -96,6 +114,24 @@ func (e HostCloud) Valid() bool {
 	}
 }
 
+// Defines values for JournalFaultWhen.
+const (
+	JournalFaultWhenAfter  JournalFaultWhen = "after"
+	JournalFaultWhenBefore JournalFaultWhen = "before"
+)
+
+// Valid indicates whether the value is a known member of the JournalFaultWhen enum.
+func (e JournalFaultWhen) Valid() bool {
+	switch e {
+	case JournalFaultWhenAfter:
+		return true
+	case JournalFaultWhenBefore:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NewHostCloud.
 const (
 	NewHostCloudCOMMUNITY NewHostCloud = "COMMUNITY"
@@ -126,6 +162,24 @@ func (e QuotasQueue) Valid() bool {
 	case QuotasQueueNone:
 		return true
 	case QuotasQueuePublished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShownFaultWhen.
+const (
+	ShownFaultWhenAfter  ShownFaultWhen = "after"
+	ShownFaultWhenBefore ShownFaultWhen = "before"
+)
+
+// Valid indicates whether the value is a known member of the ShownFaultWhen enum.
+func (e ShownFaultWhen) Valid() bool {
+	switch e {
+	case ShownFaultWhenAfter:
+		return true
+	case ShownFaultWhenBefore:
 		return true
 	default:
 		return false
@@ -250,26 +304,71 @@ type ExpectedTimes struct {
 	Exactly *int64 `json:"exactly,omitempty"`
 }
 
-// Fault defines model for Fault.
+// Fault What goes wrong, and for which calls. It needs latency, status, drop, half, garbage or bytesPerSecond. Members that make no sense together are refused by name.
 type Fault struct {
 	// After Calls that are let through first.
 	After *int64 `json:"after,omitempty"`
 
+	// Body Calls whose JSON body has all of these values alone, of 1 MiB at most; of GraphQL, it has query and variables.
+	Body []BodyExpectation `json:"body,omitempty"`
+
+	// BytesPerSecond After alone: the body of the answer is sent so fast, on the clock of the server.
+	BytesPerSecond *int64 `json:"bytesPerSecond,omitempty"`
+
 	// Drop The connection is cut without an answer.
 	Drop *bool `json:"drop,omitempty"`
+
+	// Every Only each nth call that it matches.
+	Every *int64 `json:"every,omitempty"`
+
+	// Garbage After alone: in place of the body as many bytes that are no JSON, with the status and the headers of the answer.
+	Garbage *bool `json:"garbage,omitempty"`
+
+	// Half After alone: so many percent of the body of the answer are sent, 1 MiB at most, then the connection is cut. Content-Length is that of the whole.
+	Half *int64 `json:"half,omitempty"`
+
+	// ID Unique among the faults; absent: the server gives it one.
+	ID *string `json:"id,omitempty"`
+
+	// KeyID Calls with the key of this id alone.
+	KeyID *string `json:"keyId,omitempty"`
 
 	// Latency Milliseconds on the clock of the server before anything else.
 	Latency *int64 `json:"latency,omitempty"`
 
+	// LatencyMax Beside latency: the milliseconds are drawn evenly between the two.
+	LatencyMax *int64 `json:"latencyMax,omitempty"`
+
+	// Nth Only the nth call that it matches, from 1. It stands without after, every, times and probability.
+	Nth *int64 `json:"nth,omitempty"`
+
 	// Operation An operationId of any document, or graphql. with a field of Query or Mutation; * is every operation but these controls.
 	Operation string `json:"operation"`
 
-	// Status Answered with a problem instead of doing anything.
+	// Probability How likely a call that it matches and whose turn it is meets it; absent is always.
+	Probability *float64 `json:"probability,omitempty"`
+
+	// Resource Calls with this id in the path alone; not for GraphQL.
+	Resource *string `json:"resource,omitempty"`
+
+	// RetryAfter Beside status: seconds of the header Retry-After; absent: 1 with 429 and 503, and else none.
+	RetryAfter *int64 `json:"retryAfter,omitempty"`
+
+	// Seed What probability, latencyMax and garbage are drawn from; 0 if it is absent. The same calls in the same order meet the same.
+	Seed *int64 `json:"seed,omitempty"`
+
+	// Status Answered with a problem in place of the answer of the operation.
 	Status *int64 `json:"status,omitempty"`
 
-	// Times How often it is shown; absent is always.
+	// Times How often it is met; absent is always.
 	Times *int64 `json:"times,omitempty"`
+
+	// When before: instead of the operation, or before it. after: the operation is done and its effect is kept, then the fault becomes of its answer. What the operation refuses meets no fault after, and counts as no call; nor does a stream of events, which has no end to wait for.
+	When *FaultWhen `json:"when,omitempty"`
 }
+
+// FaultWhen before: instead of the operation, or before it. after: the operation is done and its effect is kept, then the fault becomes of its answer. What the operation refuses meets no fault after, and counts as no call; nor does a stream of events, which has no end to wait for.
+type FaultWhen string
 
 // FaultList defines model for FaultList.
 type FaultList struct {
@@ -532,15 +631,25 @@ type JournalEntry struct {
 
 // JournalFault The scripted fault that it met.
 type JournalFault struct {
-	Drop bool `json:"drop"`
+	BytesPerSecond *int64 `json:"bytesPerSecond,omitempty"`
+	Drop           bool   `json:"drop"`
+	Garbage        *bool  `json:"garbage,omitempty"`
 
-	// Latency Milliseconds.
+	// Half Percent of the body that were sent.
+	Half *int64 `json:"half,omitempty"`
+	ID   string `json:"id"`
+
+	// Latency Milliseconds, as they were drawn.
 	Latency *int64 `json:"latency,omitempty"`
 
 	// Operation As it was scripted.
-	Operation string `json:"operation"`
-	Status    *int64 `json:"status,omitempty"`
+	Operation string           `json:"operation"`
+	Status    *int64           `json:"status,omitempty"`
+	When      JournalFaultWhen `json:"when"`
 }
+
+// JournalFaultWhen defines model for JournalFault.When.
+type JournalFaultWhen string
 
 // JournalHeader defines model for JournalHeader.
 type JournalHeader struct {
@@ -655,19 +764,36 @@ type QuotasQueue string
 
 // ShownFault defines model for ShownFault.
 type ShownFault struct {
-	After int64 `json:"after"`
+	After          int64             `json:"after"`
+	Body           []BodyExpectation `json:"body,omitempty"`
+	BytesPerSecond *int64            `json:"bytesPerSecond,omitempty"`
 
 	// Calls Calls that it matched.
-	Calls     int64  `json:"calls"`
-	Drop      bool   `json:"drop"`
-	Latency   *int64 `json:"latency,omitempty"`
-	Operation string `json:"operation"`
+	Calls       int64    `json:"calls"`
+	Drop        bool     `json:"drop"`
+	Every       *int64   `json:"every,omitempty"`
+	Garbage     bool     `json:"garbage"`
+	Half        *int64   `json:"half,omitempty"`
+	ID          string   `json:"id"`
+	KeyID       *string  `json:"keyId,omitempty"`
+	Latency     *int64   `json:"latency,omitempty"`
+	LatencyMax  *int64   `json:"latencyMax,omitempty"`
+	Nth         *int64   `json:"nth,omitempty"`
+	Operation   string   `json:"operation"`
+	Probability *float64 `json:"probability,omitempty"`
+	Resource    *string  `json:"resource,omitempty"`
+	RetryAfter  *int64   `json:"retryAfter,omitempty"`
+	Seed        *int64   `json:"seed,omitempty"`
 
-	// Shown How often it was shown.
-	Shown  int64  `json:"shown"`
-	Status *int64 `json:"status,omitempty"`
-	Times  *int64 `json:"times,omitempty"`
+	// Shown How many of them met it.
+	Shown  int64          `json:"shown"`
+	Status *int64         `json:"status,omitempty"`
+	Times  *int64         `json:"times,omitempty"`
+	When   ShownFaultWhen `json:"when"`
 }
+
+// ShownFaultWhen defines model for ShownFault.When.
+type ShownFaultWhen string
 
 // Step defines model for Step.
 type Step struct {
@@ -838,6 +964,9 @@ type AdvanceClockJSONRequestBody = Advance
 // StepClockJSONRequestBody defines body for StepClock for application/json ContentType.
 type StepClockJSONRequestBody = Step
 
+// AddFaultJSONRequestBody defines body for AddFault for application/json ContentType.
+type AddFaultJSONRequestBody = Fault
+
 // SetFaultsJSONRequestBody defines body for SetFaults for application/json ContentType.
 type SetFaultsJSONRequestBody = Faults
 
@@ -882,12 +1011,21 @@ type ServerInterface interface {
 	// StepClock Have the time of day of the machine step
 	// (POST /_berth/clock/step)
 	StepClock(ctx echo.Context) error
+	// ClearFaults Take all faults back
+	// (DELETE /_berth/faults)
+	ClearFaults(ctx echo.Context) error
 	// GetFaults Read the faults
 	// (GET /_berth/faults)
 	GetFaults(ctx echo.Context) error
+	// AddFault Script one more fault
+	// (POST /_berth/faults)
+	AddFault(ctx echo.Context) error
 	// SetFaults Script what operations do wrong
 	// (PUT /_berth/faults)
 	SetFaults(ctx echo.Context) error
+	// DeleteFault Take one fault back
+	// (DELETE /_berth/faults/{faultId})
+	DeleteFault(ctx echo.Context, faultID string) error
 	// SetFleet Set how the simulated fleet behaves
 	// (PUT /_berth/fleet)
 	SetFleet(ctx echo.Context) error
@@ -991,6 +1129,15 @@ func (w *ServerInterfaceWrapper) StepClock(ctx echo.Context) error {
 	return err
 }
 
+// ClearFaults converts echo context to params.
+func (w *ServerInterfaceWrapper) ClearFaults(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ClearFaults(ctx)
+	return err
+}
+
 // GetFaults converts echo context to params.
 func (w *ServerInterfaceWrapper) GetFaults(ctx echo.Context) error {
 	var err error
@@ -1000,12 +1147,37 @@ func (w *ServerInterfaceWrapper) GetFaults(ctx echo.Context) error {
 	return err
 }
 
+// AddFault converts echo context to params.
+func (w *ServerInterfaceWrapper) AddFault(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AddFault(ctx)
+	return err
+}
+
 // SetFaults converts echo context to params.
 func (w *ServerInterfaceWrapper) SetFaults(ctx echo.Context) error {
 	var err error
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SetFaults(ctx)
+	return err
+}
+
+// DeleteFault converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteFault(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "faultId" -------------
+	var faultID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "faultId", ctx.Param("faultId"), &faultID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter faultId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteFault(ctx, faultID)
 	return err
 }
 
@@ -1386,8 +1558,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/clock/freeze", wrapper.FreezeClock, options.OperationMiddlewares["freezeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
+	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
+	router.POST(options.BaseURL+"/_berth/faults", wrapper.AddFault, options.OperationMiddlewares["addFault"]...)
 	router.PUT(options.BaseURL+"/_berth/faults", wrapper.SetFaults, options.OperationMiddlewares["setFaults"]...)
+	router.DELETE(options.BaseURL+"/_berth/faults/:faultId", wrapper.DeleteFault, options.OperationMiddlewares["deleteFault"]...)
 	router.PUT(options.BaseURL+"/_berth/fleet", wrapper.SetFleet, options.OperationMiddlewares["setFleet"]...)
 	router.GET(options.BaseURL+"/_berth/hosts", wrapper.ListHosts, options.OperationMiddlewares["listHosts"]...)
 	router.POST(options.BaseURL+"/_berth/hosts", wrapper.AddHost, options.OperationMiddlewares["addHost"]...)

@@ -5,6 +5,18 @@ package controls
 import "github.com/berthdev/berth/impl/encode"
 
 // AppendJSON appends it to dst.
+func (v BodyExpectation) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"equals":`...)
+	dst = encode.Raw(dst, v.Equals)
+	dst = append(dst, ',')
+	dst = append(dst, `"pointer":`...)
+	dst = encode.String(dst, v.Pointer)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Clock) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"frozen":`...)
@@ -602,8 +614,38 @@ func (v JournalEntry) AppendJSON(dst []byte) []byte {
 // AppendJSON appends it to dst.
 func (v JournalFault) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
+	if v.BytesPerSecond != nil {
+		dst = append(dst, `"bytesPerSecond":`...)
+		if p1 := v.BytesPerSecond; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"drop":`...)
 	dst = encode.Bool(dst, v.Drop)
+	dst = append(dst, ',')
+	if v.Garbage != nil {
+		dst = append(dst, `"garbage":`...)
+		if p1 := v.Garbage; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Bool(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Half != nil {
+		dst = append(dst, `"half":`...)
+		if p1 := v.Half; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
 	dst = append(dst, ',')
 	if v.Latency != nil {
 		dst = append(dst, `"latency":`...)
@@ -626,6 +668,9 @@ func (v JournalFault) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
+	dst = append(dst, `"when":`...)
+	dst = encode.String(dst, string(v.When))
+	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
@@ -730,12 +775,68 @@ func (v ShownFault) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `"after":`...)
 	dst = encode.Int(dst, v.After)
 	dst = append(dst, ',')
+	if len(v.Body) > 0 {
+		dst = append(dst, `"body":`...)
+		if v.Body == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Body {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	if v.BytesPerSecond != nil {
+		dst = append(dst, `"bytesPerSecond":`...)
+		if p1 := v.BytesPerSecond; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"calls":`...)
 	dst = encode.Int(dst, v.Calls)
 	dst = append(dst, ',')
 	dst = append(dst, `"drop":`...)
 	dst = encode.Bool(dst, v.Drop)
 	dst = append(dst, ',')
+	if v.Every != nil {
+		dst = append(dst, `"every":`...)
+		if p1 := v.Every; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"garbage":`...)
+	dst = encode.Bool(dst, v.Garbage)
+	dst = append(dst, ',')
+	if v.Half != nil {
+		dst = append(dst, `"half":`...)
+		if p1 := v.Half; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	if v.KeyID != nil {
+		dst = append(dst, `"keyId":`...)
+		if p1 := v.KeyID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	if v.Latency != nil {
 		dst = append(dst, `"latency":`...)
 		if p1 := v.Latency; p1 == nil {
@@ -745,9 +846,63 @@ func (v ShownFault) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
+	if v.LatencyMax != nil {
+		dst = append(dst, `"latencyMax":`...)
+		if p1 := v.LatencyMax; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Nth != nil {
+		dst = append(dst, `"nth":`...)
+		if p1 := v.Nth; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"operation":`...)
 	dst = encode.String(dst, v.Operation)
 	dst = append(dst, ',')
+	if v.Probability != nil {
+		dst = append(dst, `"probability":`...)
+		if p1 := v.Probability; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Float(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Resource != nil {
+		dst = append(dst, `"resource":`...)
+		if p1 := v.Resource; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.RetryAfter != nil {
+		dst = append(dst, `"retryAfter":`...)
+		if p1 := v.RetryAfter; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Seed != nil {
+		dst = append(dst, `"seed":`...)
+		if p1 := v.Seed; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"shown":`...)
 	dst = encode.Int(dst, v.Shown)
 	dst = append(dst, ',')
@@ -769,6 +924,9 @@ func (v ShownFault) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
+	dst = append(dst, `"when":`...)
+	dst = encode.String(dst, string(v.When))
+	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 

@@ -10,6 +10,7 @@ import (
 
 func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	t.Parallel()
+	encodetest.Check[BodyExpectation](t)
 	encodetest.Check[Clock](t)
 	encodetest.Check[Difference](t)
 	encodetest.Check[FaultList](t)

@@ -33,6 +33,10 @@ var paramsOfRevokeKey = []validate.Param{
 	{In: "path", Name: "keyId", Required: true},
 }
 
+var paramsOfDeleteFault = []validate.Param{
+	{In: "path", Name: "faultId", Required: true},
+}
+
 var paramsOfListJournal = []validate.Param{
 	parameterJournalOperation,
 	parameterJournalMethod,
@@ -161,6 +165,19 @@ var Ops = map[string]validate.Op{
 			return validate.Params(nil, false, path, query, header)
 		},
 	},
+	"addFault": {
+		Method: "POST", Path: "/_berth/faults",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Fault)
+			readFault(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
 	"setFaults": {
 		Method: "PUT", Path: "/_berth/faults",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
@@ -172,6 +189,18 @@ var Ops = map[string]validate.Op{
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"clearFaults": {
+		Method: "DELETE", Path: "/_berth/faults",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"deleteFault": {
+		Method: "DELETE", Path: "/_berth/faults/{faultId}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfDeleteFault, false, path, query, header)
 		},
 	},
 	"listJournal": {
@@ -754,42 +783,132 @@ func readFaults(s *validate.Scanner, v *Faults) {
 	s.Require(seen, 1<<bitFaults, membersOfFaults)
 }
 
+var checkFault_ID = &validate.Text{Pattern: validate.MustPattern(`^[A-Za-z0-9_-]{1,64}$`)}
+
+var checkFault_When = &validate.Text{Enum: []string{"before", "after"}}
+
+var checkFault_Resource = &validate.Text{Min: 1}
+
+var checkFault_KeyID = &validate.Text{Min: 1}
+
 var checkFault_After = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkFault_Nth = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkFault_Every = &validate.Integer{Min: 1, Max: math.MaxInt64}
 
 var checkFault_Times = &validate.Integer{Min: 1, Max: math.MaxInt64}
 
+var checkFault_Probability = &validate.Number{Min: validate.Bound("0"), Max: validate.Bound("1")}
+
 var checkFault_Latency = &validate.Integer{Min: 1, Max: 600000}
+
+var checkFault_LatencyMax = &validate.Integer{Min: 1, Max: 600000}
 
 var checkFault_Status = &validate.Integer{Min: 400, Max: 599}
 
-var membersOfFault = []string{"operation", "after", "times", "latency", "status", "drop"}
+var checkFault_RetryAfter = &validate.Integer{Min: 0, Max: 86400}
+
+var checkFault_Half = &validate.Integer{Min: 0, Max: 99}
+
+var checkFault_BytesPerSecond = &validate.Integer{Min: 1, Max: 1000000000}
+
+var membersOfFault = []string{"id", "operation", "when", "resource", "keyId", "body", "after", "nth", "every", "times", "probability", "seed", "latency", "latencyMax", "status", "retryAfter", "drop", "half", "garbage", "bytesPerSecond"}
 
 func readFault(s *validate.Scanner, v *Fault) {
 	const ( // the bits of seen
-		bitOperation = iota
+		bitID = iota
+		bitOperation
+		bitWhen
+		bitResource
+		bitKeyID
+		bitBody
 		bitAfter
+		bitNth
+		bitEvery
 		bitTimes
+		bitProbability
+		bitSeed
 		bitLatency
+		bitLatencyMax
 		bitStatus
+		bitRetryAfter
 		bitDrop
+		bitHalf
+		bitGarbage
+		bitBytesPerSecond
 	)
 	if !s.Object() {
 		return
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
-		After   int64
-		Times   int64
-		Latency int64
-		Status  int64
-		Drop    bool
+		ID             string
+		When           FaultWhen
+		Resource       string
+		KeyID          string
+		After          int64
+		Nth            int64
+		Every          int64
+		Times          int64
+		Probability    float64
+		Seed           int64
+		Latency        int64
+		LatencyMax     int64
+		Status         int64
+		RetryAfter     int64
+		Drop           bool
+		Half           int64
+		Garbage        bool
+		BytesPerSecond int64
 	})
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
+		case "id":
+			if s.Once(&seen, bitID) {
+				if x, ok := s.String(checkFault_ID); ok {
+					optional.ID = x
+					v.ID = &optional.ID
+				}
+			}
 		case "operation":
 			if s.Once(&seen, bitOperation) {
 				if x, ok := s.String(nil); ok {
 					v.Operation = x
+				}
+			}
+		case "when":
+			if s.Once(&seen, bitWhen) {
+				if x, ok := s.String(checkFault_When); ok {
+					optional.When = FaultWhen(x)
+					v.When = &optional.When
+				}
+			}
+		case "resource":
+			if s.Once(&seen, bitResource) {
+				if x, ok := s.String(checkFault_Resource); ok {
+					optional.Resource = x
+					v.Resource = &optional.Resource
+				}
+			}
+		case "keyId":
+			if s.Once(&seen, bitKeyID) {
+				if x, ok := s.String(checkFault_KeyID); ok {
+					optional.KeyID = x
+					v.KeyID = &optional.KeyID
+				}
+			}
+		case "body":
+			if s.Once(&seen, bitBody) {
+				if s.Array() {
+					items := make([]BodyExpectation, 0, 4)
+					for s.Item() {
+						var item BodyExpectation
+						readBodyExpectation(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 1, 10)
+					v.Body = items
 				}
 			}
 		case "after":
@@ -799,11 +918,39 @@ func readFault(s *validate.Scanner, v *Fault) {
 					v.After = &optional.After
 				}
 			}
+		case "nth":
+			if s.Once(&seen, bitNth) {
+				if x, ok := s.Int(checkFault_Nth); ok {
+					optional.Nth = x
+					v.Nth = &optional.Nth
+				}
+			}
+		case "every":
+			if s.Once(&seen, bitEvery) {
+				if x, ok := s.Int(checkFault_Every); ok {
+					optional.Every = x
+					v.Every = &optional.Every
+				}
+			}
 		case "times":
 			if s.Once(&seen, bitTimes) {
 				if x, ok := s.Int(checkFault_Times); ok {
 					optional.Times = x
 					v.Times = &optional.Times
+				}
+			}
+		case "probability":
+			if s.Once(&seen, bitProbability) {
+				if x, ok := s.Float(checkFault_Probability); ok {
+					optional.Probability = x
+					v.Probability = &optional.Probability
+				}
+			}
+		case "seed":
+			if s.Once(&seen, bitSeed) {
+				if x, ok := s.Int(nil); ok {
+					optional.Seed = x
+					v.Seed = &optional.Seed
 				}
 			}
 		case "latency":
@@ -813,6 +960,13 @@ func readFault(s *validate.Scanner, v *Fault) {
 					v.Latency = &optional.Latency
 				}
 			}
+		case "latencyMax":
+			if s.Once(&seen, bitLatencyMax) {
+				if x, ok := s.Int(checkFault_LatencyMax); ok {
+					optional.LatencyMax = x
+					v.LatencyMax = &optional.LatencyMax
+				}
+			}
 		case "status":
 			if s.Once(&seen, bitStatus) {
 				if x, ok := s.Int(checkFault_Status); ok {
@@ -820,11 +974,39 @@ func readFault(s *validate.Scanner, v *Fault) {
 					v.Status = &optional.Status
 				}
 			}
+		case "retryAfter":
+			if s.Once(&seen, bitRetryAfter) {
+				if x, ok := s.Int(checkFault_RetryAfter); ok {
+					optional.RetryAfter = x
+					v.RetryAfter = &optional.RetryAfter
+				}
+			}
 		case "drop":
 			if s.Once(&seen, bitDrop) {
 				if x, ok := s.Bool(); ok {
 					optional.Drop = x
 					v.Drop = &optional.Drop
+				}
+			}
+		case "half":
+			if s.Once(&seen, bitHalf) {
+				if x, ok := s.Int(checkFault_Half); ok {
+					optional.Half = x
+					v.Half = &optional.Half
+				}
+			}
+		case "garbage":
+			if s.Once(&seen, bitGarbage) {
+				if x, ok := s.Bool(); ok {
+					optional.Garbage = x
+					v.Garbage = &optional.Garbage
+				}
+			}
+		case "bytesPerSecond":
+			if s.Once(&seen, bitBytesPerSecond) {
+				if x, ok := s.Int(checkFault_BytesPerSecond); ok {
+					optional.BytesPerSecond = x
+					v.BytesPerSecond = &optional.BytesPerSecond
 				}
 			}
 		default:

@@ -150,6 +150,13 @@ type ClientInterface interface {
 	// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
 	StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ClearFaults Take all faults back
+	//
+	// A call that met one already goes on as it was scripted. A reset does it too.
+	//
+	// Corresponds with DELETE /_berth/faults (the `ClearFaults` operationId).
+	ClearFaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetFaults Read the faults
 	//
 	// In their order, with their counts.
@@ -157,9 +164,27 @@ type ClientInterface interface {
 	// Corresponds with GET /_berth/faults (the `GetFaults` operationId).
 	GetFaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AddFaultWithBody Script one more fault
+	//
+	// After those that there are.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /_berth/faults (the `AddFault` operationId).
+	AddFaultWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddFault Script one more fault
+	//
+	// After those that there are.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /_berth/faults (the `AddFault` operationId).
+	AddFault(ctx context.Context, body AddFaultJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SetFaultsWithBody Script what operations do wrong
 	//
-	// Replaces all faults. The first one that matches a call and has calls left is shown.
+	// Replaces all faults. A call meets one at most, the first in the list that it matches and whose turn it is; one before the operation comes first. A document of GraphQL may meet one before each of its fields.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -168,12 +193,19 @@ type ClientInterface interface {
 
 	// SetFaults Script what operations do wrong
 	//
-	// Replaces all faults. The first one that matches a call and has calls left is shown.
+	// Replaces all faults. A call meets one at most, the first in the list that it matches and whose turn it is; one before the operation comes first. A document of GraphQL may meet one before each of its fields.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /_berth/faults (the `SetFaults` operationId).
 	SetFaults(ctx context.Context, body SetFaultsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteFault Take one fault back
+	//
+	// A call that met it already goes on as it was scripted.
+	//
+	// Corresponds with DELETE /_berth/faults/{faultId} (the `DeleteFault` operationId).
+	DeleteFault(ctx context.Context, faultID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetFleetWithBody Set how the simulated fleet behaves
 	//
@@ -510,6 +542,23 @@ func (c *Client) StepClock(ctx context.Context, body StepClockJSONRequestBody, r
 	return c.Client.Do(req)
 }
 
+// ClearFaults Take all faults back
+//
+// A call that met one already goes on as it was scripted. A reset does it too.
+//
+// Corresponds with DELETE /_berth/faults (the `ClearFaults` operationId).
+func (c *Client) ClearFaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClearFaultsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetFaults Read the faults
 //
 // In their order, with their counts.
@@ -527,9 +576,47 @@ func (c *Client) GetFaults(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
+// AddFaultWithBody Script one more fault
+//
+// After those that there are.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /_berth/faults (the `AddFault` operationId).
+func (c *Client) AddFaultWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddFaultRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddFault Script one more fault
+//
+// After those that there are.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /_berth/faults (the `AddFault` operationId).
+func (c *Client) AddFault(ctx context.Context, body AddFaultJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddFaultRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // SetFaultsWithBody Script what operations do wrong
 //
-// Replaces all faults. The first one that matches a call and has calls left is shown.
+// Replaces all faults. A call meets one at most, the first in the list that it matches and whose turn it is; one before the operation comes first. A document of GraphQL may meet one before each of its fields.
 //
 // Takes any type of body and a specified content type.
 //
@@ -548,13 +635,30 @@ func (c *Client) SetFaultsWithBody(ctx context.Context, contentType string, body
 
 // SetFaults Script what operations do wrong
 //
-// Replaces all faults. The first one that matches a call and has calls left is shown.
+// Replaces all faults. A call meets one at most, the first in the list that it matches and whose turn it is; one before the operation comes first. A document of GraphQL may meet one before each of its fields.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PUT /_berth/faults (the `SetFaults` operationId).
 func (c *Client) SetFaults(ctx context.Context, body SetFaultsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetFaultsRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteFault Take one fault back
+//
+// A call that met it already goes on as it was scripted.
+//
+// Corresponds with DELETE /_berth/faults/{faultId} (the `DeleteFault` operationId).
+func (c *Client) DeleteFault(ctx context.Context, faultID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteFaultRequest(c.Server, faultID)
 	if err != nil {
 		return nil, err
 	}
@@ -1183,6 +1287,33 @@ func NewStepClockRequestWithBody(server string, contentType string, body io.Read
 	return req, nil
 }
 
+// NewClearFaultsRequest constructs an http.Request for the ClearFaults method
+func NewClearFaultsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/faults")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetFaultsRequest constructs an http.Request for the GetFaults method
 func NewGetFaultsRequest(server string) (*http.Request, error) {
 	var err error
@@ -1206,6 +1337,46 @@ func NewGetFaultsRequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewAddFaultRequest calls the generic AddFault builder with application/json body
+func NewAddFaultRequest(server string, body AddFaultJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddFaultRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewAddFaultRequestWithBody constructs an http.Request for the AddFault method, with any body, and a specified content type
+func NewAddFaultRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/faults")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -1246,6 +1417,40 @@ func NewSetFaultsRequestWithBody(server string, contentType string, body io.Read
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteFaultRequest constructs an http.Request for the DeleteFault method
+func NewDeleteFaultRequest(server string, faultID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "faultId", faultID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/faults/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }

@@ -17,8 +17,15 @@ import (
 // errSlow is the refusal of a body that came too slowly.
 var errSlow = echo.NewHTTPError(http.StatusRequestTimeout, "the body came too slowly")
 
-// read reads the body of the request as far as the operation permits. It is kept until letGo.
-func (s *Services) read(op *validate.Op, r *request) (err error) {
+// read reads the body of the request, once, as far as the operation permits. It is kept until letGo.
+func (s *Services) read(op *validate.Op, r *request) error {
+	if !r.read && r.unread == nil {
+		r.unread = s.readAll(op, r)
+	}
+	return r.unread
+}
+
+func (s *Services) readAll(op *validate.Op, r *request) (err error) {
 	sent := r.Request()
 	if sent.ContentLength > op.MaxBody {
 		return tooLarge(op)

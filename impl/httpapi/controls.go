@@ -10,7 +10,6 @@ import (
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
-	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/nullable"
 )
 
@@ -92,7 +91,7 @@ func (h controlsHandlers) StepClock(c echo.Context) error {
 
 // ResetState is POST /_berth/reset.
 func (h controlsHandlers) ResetState(c echo.Context) error {
-	h.Faults.Set(nil)
+	h.Faults.Clear()
 	h.Controls.SetStorage(string(controls.StorageStateWritable))
 	if err := h.Controls.Reset(contextOf(c)); err != nil {
 		return err
@@ -225,27 +224,4 @@ func webhookView(w compute.Webhook) controls.Webhook {
 		v.NextAt = nullable.NewNullableWithValue(w.NextAt)
 	}
 	return v
-}
-
-// GetFaults is GET /_berth/faults.
-func (h controlsHandlers) GetFaults(c echo.Context) error {
-	list := controls.FaultList{Faults: []controls.ShownFault{}}
-	for _, f := range h.Faults.List() {
-		list.Faults = append(list.Faults, faultView(f))
-	}
-	return c.JSON(http.StatusOK, list)
-}
-
-// SetFaults is PUT /_berth/faults.
-func (h controlsHandlers) SetFaults(c echo.Context) error {
-	var list []fault.Fault
-	for i, r := range bodyOf[controls.Faults](c).Faults {
-		f, err := h.newFault(i, r)
-		if err != nil {
-			return err
-		}
-		list = append(list, f)
-	}
-	h.Faults.Set(list)
-	return c.NoContent(http.StatusNoContent)
 }

@@ -27,9 +27,7 @@ func expectation(x controls.Expectation) journal.Expectation {
 	for _, h := range x.Headers {
 		e.Headers = append(e.Headers, journal.Header{Name: h.Name, Value: h.Value})
 	}
-	for _, b := range x.Body {
-		e.Body = append(e.Body, journal.Value{Pointer: b.Pointer, Equals: b.Equals})
-	}
+	e.Body = bodyValues(x.Body)
 	t := value(x.Times)
 	e.Exactly, e.AtLeast, e.AtMost = t.Exactly, t.AtLeast, t.AtMost
 	return e
@@ -58,14 +56,8 @@ func journalView(e *journal.Entry) controls.JournalEntry {
 		v.Graphql = &controls.JournalDocument{Name: e.Document.Name, Fields: append([]string{}, e.Document.Fields...)}
 	}
 
-	if f := e.Fault; f != nil {
-		v.Fault = &controls.JournalFault{Operation: f.Operation, Drop: f.Drop}
-		if ms := f.Latency.Milliseconds(); ms > 0 {
-			v.Fault.Latency = &ms
-		}
-		if status := int64(f.Status); status > 0 {
-			v.Fault.Status = &status
-		}
+	if e.Fault != nil {
+		v.Fault = journalFaultView(e.Fault)
 	}
 	return v
 }

@@ -102,7 +102,7 @@ func (s *Services) isLogged(err error, p problem.Problem) bool {
 // problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 408, 410, 413, 415.
 func problemOf(err error) problem.Problem {
 	if of, ok := errors.AsType[*fault.Answer](err); ok {
-		return problem.Problem{Entry: problem.Entry{Status: of.Status, Title: cmp.Or(http.StatusText(of.Status), "Scripted Fault")}, Detail: of.Error()}
+		return problem.Problem{Entry: problem.Entry{Status: of.Status, Title: cmp.Or(http.StatusText(of.Status), "Scripted Fault")}, Detail: of.Error(), RetryAfter: of.RetryAfter()}
 	}
 	if of, ok := errors.AsType[*workerError](err); ok {
 		return problem.Problem{Entry: problem.Entry{Status: of.status, Title: cmp.Or(http.StatusText(of.status), "Worker Error")}, Detail: of.message}

@@ -186,12 +186,18 @@ func (x *recording) address() {
 	if x.sent.URL.Path == graphqlPath {
 		e.Operation = graphqlOperation
 	}
-	for i, id := range x.r.ParamValues() {
+	e.Resources = x.r.resources(o)
+}
+
+// resources gives the ids in the path of the request.
+func (r *request) resources(o *operation) (all []journal.Resource) {
+	for i, id := range r.ParamValues() {
 		if i < len(o.names) {
 			id, _, _ = strings.Cut(id, "&") // SDK workers append a query, see seatOf
-			e.Resources = append(e.Resources, journal.Resource{Kind: o.names[i], ID: id})
+			all = append(all, journal.Resource{Kind: o.names[i], ID: id})
 		}
 	}
+	return all
 }
 
 // conceal says what is secret in the bodies.

@@ -23,12 +23,13 @@ var (
 	stores       = []string{"s3Config"}
 )
 
-// record makes the journal, and finds out what is secret in bodies: what the documents mark as write-only.
+// record makes the journal, and finds out of the documents what is secret in bodies, which is marked as write-only, and what answers with
+// streams.
 func (s *Services) record() error {
 	if s.Journal == nil {
 		s.Journal = journal.New(journal.DefaultBounds())
 	}
-	s.secrets = map[string]secrets{}
+	s.secrets, s.streams = map[string]secrets{}, map[string]bool{}
 	unknown := journal.Secrets{Maps: slices.Concat(environments, stores)}
 	for name, of := range map[string][]string{"rest": environments, "queue": stores, "worker": stores} {
 		for _, edition := range rest.Editions {
@@ -41,6 +42,9 @@ func (s *Services) record() error {
 				return fmt.Errorf("spec/%s.yaml: %w", name, err)
 			}
 
+			for _, id := range document.streams() {
+				s.streams[id] = true
+			}
 			for id, paths := range document.writeOnly() {
 				known := s.secrets[id]
 				known.request.Paths, known.request.Maps, known.response.Maps = append(known.request.Paths, paths...), of, of
@@ -100,6 +104,29 @@ func (d *described) writeOnly() map[string][][]string {
 		}
 	}
 	return places
+}
+
+// streams gives the operations that answer with a stream of events alone.
+func (d *described) streams() (ids []string) {
+	for _, operations := range d.Paths {
+		for method, text := range operations {
+			var op struct {
+				ID        string `json:"operationId"`
+				Responses map[string]struct {
+					Content map[string]json.RawMessage `json:"content"`
+				} `json:"responses"`
+			}
+			if !slices.Contains(methods, strings.ToUpper(method)) || json.Unmarshal(text, &op) != nil {
+				continue
+			}
+
+			kinds := op.Responses["200"].Content
+			if _, ok := kinds["text/event-stream"]; ok && len(kinds) == 1 {
+				ids = append(ids, op.ID)
+			}
+		}
+	}
+	return ids
 }
 
 var methods = []string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodPatch, http.MethodDelete}

@@ -19,6 +19,7 @@ type request struct {
 	raw      []byte          // the body as it was sent
 	leave    func()          // gives back the memory of the body; nil: there is none
 	read     bool            // the body was, to its end
+	unread   error           // why the body was not
 	noted    []slog.Attr     // ids that the log is to name
 	contract string          // the edition that it names; empty: none
 	edition  int             // that it is answered in: a place in rest.Editions

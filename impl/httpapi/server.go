@@ -72,6 +72,7 @@ type Services struct {
 	unknown  *operation
 	edition  int                // of Contract
 	secrets  map[string]secrets // in bodies, by operation; nil: requests are not recorded
+	streams  map[string]bool    // operations that answer with a stream of events alone
 }
 
 // GraphQL answers at /graphql. It authenticates by itself.

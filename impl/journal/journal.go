@@ -58,10 +58,15 @@ type Body struct {
 
 // Fault is the scripted fault that a request met.
 type Fault struct {
-	Operation string // as it was scripted
-	Latency   time.Duration
-	Status    int // 0: the operation's own answer
-	Drop      bool
+	ID             string
+	Operation      string // as it was scripted
+	When           string // before or after the operation
+	Latency        time.Duration
+	Status         int // 0: the operation's own answer
+	Drop           bool
+	Half           *int64 // percent of the body that were sent; nil: all
+	Garbage        bool
+	BytesPerSecond int64 // 0: as fast as it goes
 }
 
 // Bounds are how much is kept.

@@ -130,6 +130,13 @@ func (j *Journal) message(s Sent, credentials []string) (m Message) {
 	return m
 }
 
+// NewBody gives the body of a request as an entry has it, all of it.
+func NewBody(body []byte) Body {
+	b := Body{Length: int64(len(body))}
+	b.Text, b.Base64 = text(body, false)
+	return b
+}
+
 // text gives a body as text, or else in base64. One that was cut may end within a character, which is left out.
 func text(body []byte, cut bool) (_ string, isBase64 bool) {
 	whole := body

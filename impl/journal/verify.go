@@ -125,6 +125,11 @@ func (x Expectation) checks() []check {
 	return all
 }
 
+// Matches reports whether the entry matches all of the expectation, its times aside.
+func (x Expectation) Matches(e *Entry) bool {
+	return !slices.ContainsFunc(x.checks(), func(c check) bool { return !c.holds(e) })
+}
+
 // values gives the values of a header.
 func (m *Message) values(name string) (values []string) {
 	for _, h := range m.Headers {
