@@ -16,7 +16,7 @@ import (
 
 // ofOneServer are rules that do not hold where a replica sends requests on: a connection that the owner cuts off gets 503 from the
 // one that the client is connected to.
-var ofOneServer = []string{"controls.faults", "controls.faults.graphql", "controls.journal.faults"}
+var ofOneServer = []string{"controls.faults", "controls.faults.after", "controls.faults.graphql", "controls.faults.held", "controls.journal.faults"}
 
 // TestRules_HoldOnThreeReplicas runs every rule against three servers over one PostgreSQL, each request of it against any of them.
 func TestRules_HoldOnThreeReplicas(t *testing.T) {
