@@ -14,9 +14,12 @@ import (
 	"github.com/berthdev/berth/store/pgtest"
 )
 
-// ofOneServer are rules that do not hold where a replica sends requests on: a connection that the owner cuts off gets 503 from the
-// one that the client is connected to.
-var ofOneServer = []string{"controls.faults", "controls.faults.after", "controls.faults.graphql", "controls.faults.held", "controls.journal.faults"}
+// ofOneServer are rules that do not hold where a replica sends requests on: of a connection that the owner cuts off before an answer, or in
+// it, the client of another replica gets 503, or as much as that one had sent on.
+var ofOneServer = []string{
+	"controls.faults", "controls.faults.after", "controls.faults.graphql", "controls.faults.graphql.after", "controls.faults.half",
+	"controls.faults.held", "controls.journal.faults",
+}
 
 // TestRules_HoldOnThreeReplicas runs every rule against three servers over one PostgreSQL, each request of it against any of them.
 func TestRules_HoldOnThreeReplicas(t *testing.T) {
