@@ -127,6 +127,7 @@ func (m *masking) selection(of *ast.Definition, set ast.SelectionSet) {
 			if field != nil {
 				next = m.schema.Types[field.Type.Name()]
 			}
+
 			for _, a := range s.Arguments {
 				var t *ast.Type
 				if field != nil {

@@ -394,13 +394,18 @@ func (f *Fleet) Sweep(ctx context.Context) (err error) {
 }
 
 // Volumes gives the network volumes of which there is data on the engines that answer.
-func (f *Fleet) Volumes(ctx context.Context) (ids []compute.VolumeID, err error) {
+func (f *Fleet) Volumes(ctx context.Context) ([]compute.VolumeID, error) {
+	return gather(ctx, f, (*Runtime).Volumes)
+}
+
+// gather gives what the engines that answer have, each once and in order.
+func gather[T cmp.Ordered](ctx context.Context, f *Fleet, of func(*Runtime, context.Context) ([]T, error)) (all []T, err error) {
 	for _, e := range f.reached() {
-		some, one := with(ctx, e, e.Volumes)
-		ids, err = append(ids, some...), errors.Join(err, one)
+		some, one := with(ctx, e, func(ctx context.Context) ([]T, error) { return of(e.Runtime, ctx) })
+		all, err = append(all, some...), errors.Join(err, one)
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids), err
+	slices.Sort(all)
+	return slices.Compact(all), err
 }
 
 // RemoveVolume removes the volume from the engines that answer; those that do not are found by Volumes when they do again.

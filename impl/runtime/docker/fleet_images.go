@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/moby/moby/client"
 
@@ -25,13 +24,8 @@ func (f *Fleet) Build(ctx context.Context, b runtime.Build, emit func(line strin
 }
 
 // Images gives the builds of which an engine that answers has an image.
-func (f *Fleet) Images(ctx context.Context) (ids []compute.BuildID, err error) {
-	for _, e := range f.reached() {
-		some, one := with(ctx, e, e.Images)
-		ids, err = append(ids, some...), errors.Join(err, one)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), err
+func (f *Fleet) Images(ctx context.Context) ([]compute.BuildID, error) {
+	return gather(ctx, f, (*Runtime).Images)
 }
 
 // RemoveImage removes the image from the engines that answer; those that do not are found by Images when they do again.

@@ -32,6 +32,7 @@ const workersOwner = "-workers"
 func init() {
 	can := compute.AllCapabilities
 	can.HostName = HostName
+
 	runtime.Register(runtime.Kind{
 		Name: "docker", Summary: "a container of a Docker Engine, which outlives berth and is taken up again by it", Can: can,
 		Settings: []setting.Setting{
