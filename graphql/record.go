@@ -163,6 +163,7 @@ func (m *masking) value(v *ast.Value, t *ast.Type, secret bool) {
 		}
 	case ast.ObjectValue:
 		input := m.input(t)
+
 		for _, c := range v.Children {
 			next, hidden := m.member(input, c.Name, func() (string, bool) {
 				key := v.Children.ForName("key")

@@ -300,6 +300,7 @@ func failureLine(f controls.VerificationFailure) string {
 func newJournalExportCommand() *cobra.Command {
 	f := &journalFlags{}
 	var file string
+
 	cmd := &cobra.Command{
 		Use: "export", Short: "Write the requests that came to a HAR file", Args: cobra.NoArgs,
 		Long: `Write the requests that came to a file as HAR 1.2, which browsers, proxies and editors of requests read.`,

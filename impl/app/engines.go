@@ -128,6 +128,9 @@ func (e *engines) refresh(ctx context.Context) error {
 			e.placement.SetEngine(one.HostID, control.HostEngine{Reason: cmp.Or(p.Reason, w.Reason)})
 			continue
 		}
+		if e.pods.due(one.HostID, p) || e.workers.due(one.HostID, w) { // nothing is placed there meanwhile
+			e.placement.SetEngine(one.HostID, control.HostEngine{Reason: "what should not be there any more has not ended yet"})
+		}
 		if err := errors.Join(e.pods.cleared(ctx, one.HostID, p), e.workers.cleared(ctx, one.HostID, w)); err != nil {
 			errs = append(errs, err)
 			continue
@@ -137,9 +140,12 @@ func (e *engines) refresh(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// cleared clears the host, unless that was done since its engine answers.
+// due reports whether the host has not been cleared since its engine answers.
+func (u engineUser) due(hostID string, s runtime.EngineState) bool { return u.times[hostID] != s.Times }
+
+// cleared clears the host if that is due.
 func (u engineUser) cleared(ctx context.Context, hostID string, s runtime.EngineState) error {
-	if u.times[hostID] == s.Times {
+	if !u.due(hostID, s) {
 		return nil
 	}
 	on, ok := u.runtime.On(hostID)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -83,17 +84,25 @@ func (p *Placement) Engines() (hosts []Host, others bool) {
 	return hosts, others
 }
 
-// SetEngine notes how the engine of a host is. Nothing is placed on the host unless it answers.
+// SetEngine notes how the engine of a host is. Nothing is placed on the host unless it answers. What it was found to have is remembered
+// while it does not. That only the reason is another one, as it is each second, has nothing read again.
 func (p *Placement) SetEngine(hostID string, e HostEngine) {
 	p.flight.Lock()
 	defer p.flight.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if before, known := p.engines[hostID]; known && reflect.DeepEqual(before, e) {
-		return
+
+	before, known := p.engines[hostID]
+	if !known {
+		before = unseen
+	}
+	if !e.Answers {
+		e.Found, e.Reason = before.Found, cmp.Or(e.Reason, unseen.Reason)
 	}
 	p.engines[hostID] = e
-	p.setHosts(p.fleet)
+	if before.Answers != e.Answers || !reflect.DeepEqual(before.Found, e.Found) {
+		p.setHosts(p.fleet)
+	}
 }
 
 // Away gives why the engine of a host is not used; empty if it is, or the host has none of its own.

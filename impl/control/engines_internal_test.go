@@ -81,6 +81,15 @@ func TestControl_EnginesSayWhatTheirHostsHave(t *testing.T) {
 	pod, err := c.CreatePod(t.Context(), "u", n)
 	require.NoError(t, err)
 	require.Equal(t, []string{"x", "y"}, pod.Devices)
+
+	c.placement.SetEngine("a", HostEngine{Reason: "it is away"})
+	require.EqualValues(t, 8, c.Hosts()[0].VCPUs, "it has that while it is away")
+	readings := c.placement.readings
+	c.placement.SetEngine("a", HostEngine{Reason: "it is away for longer"})
+	require.Equal(t, "it is away for longer", c.Hosts()[0].Away)
+	require.Equal(t, readings, c.placement.readings)
+	c.placement.SetEngine("a", HostEngine{})
+	require.NotEmpty(t, c.placement.Away("a"), "whatever is said of one that does not answer")
 }
 
 func TestControl_EnginesThatMakeNoSenseAreRefused(t *testing.T) {

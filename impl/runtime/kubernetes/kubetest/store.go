@@ -118,6 +118,7 @@ func checkPod(o object, invalid func(string, any) *refusal) *refusal {
 			return invalid("metadata.finalizers", f)
 		}
 	}
+
 	all := items(o, "spec", "containers")
 	if len(all) == 0 || text(all[0], "image") == "" {
 		return invalid("spec.containers", "[]")
@@ -134,6 +135,7 @@ func checkPod(o object, invalid func(string, any) *refusal) *refusal {
 			return invalid("spec.containers[0].resources.claims", text(c, "name"))
 		}
 	}
+
 	terms := items(o, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 	for _, term := range terms {
 		for _, f := range items(term, "matchFields") {
