@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -171,6 +172,14 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 		return known, nil
 	}
 	c, err := h.find(ctx, id)
+	for looks := 1; err == nil && looks < looksForOOM && justKilled(c); looks++ {
+		select {
+		case <-ctx.Done():
+			return runtime.State{}, ctx.Err()
+		case <-time.After(lateOOM / looksForOOM):
+			c, err = h.find(ctx, id)
+		}
+	}
 	if err == nil && c.State.Status == container.StateCreated {
 		err = runtime.ErrUnknown
 	}
@@ -181,6 +190,21 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 	now := h.state(c)
 	h.seen.put(id, now, changes)
 	return now, nil
+}
+
+// An engine learns that memory ran out beside the end of the container, and on a busy machine some moments after it.
+const (
+	lateOOM     = 500 * time.Millisecond
+	looksForOOM = 5
+)
+
+// justKilled says whether the container was killed a moment ago, and memory may have been the reason although the engine does not say so yet.
+func justKilled(c container.InspectResponse) bool {
+	if isUp(c) || c.State.OOMKilled || c.State.ExitCode != 128+int(syscall.SIGKILL) {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339Nano, c.State.FinishedAt)
+	return err == nil && time.Since(at) < lateOOM
 }
 
 func (h *Runtime) state(c container.InspectResponse) runtime.State {

@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -345,62 +347,13 @@ func (g *gate) close() {
 func TestRuntime_EngineThatComesBackLosesNothing(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
-	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")
-	if !ok {
-		t.Skip("the engine is not at a socket of this machine")
-	}
-
-	g := &gate{path: filepath.Join(t.TempDir(), "docker.sock")}
-	g.open(t, socket)
-	host := open(t, docker.Config{Owner: owner, Host: "unix://" + g.path})
-	require.NoError(t, host.Start(t.Context(), playing("a", "say hello", "stay")))
-
-	up := await(t, host, "a", runtime.Up)
-	g.close()
-	require.Eventually(t, func() bool { // once it notices that nothing is reported any more
-		_, err := host.Inspect(t.Context(), "a")
-		return errors.Is(err, runtime.ErrUnavailable)
-	}, patience, look)
-	require.ErrorIs(t, host.Start(t.Context(), playing("b", "stay")), runtime.ErrUnavailable)
-
-	g.open(t, socket)
-	t.Cleanup(g.close)
-	require.Equal(t, up, await(t, host, "a", runtime.Up))
-	for i, seen := 0, false; !seen; i++ { // it listens again, at the latest after its pause
-		require.Less(t, i, 20)
-		require.NoError(t, host.Start(t.Context(), playing("b", "exit 0")))
-		select {
-		case id := <-host.Ended():
-			require.Equal(t, "b", id)
-			seen = true
-		case <-time.After(time.Second):
-		}
-	}
-}
-
-func TestRuntime_LooksAtWhatIsUpWithoutACall(t *testing.T) {
-	t.Parallel()
-	c, owner := dockertest.Need(t)
-	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")
-	if !ok {
-		t.Skip("the engine is not at a socket of this machine")
-	}
 	var inspections atomic.Int64
-	proxy := httptest.NewUnstartedServer(&httputil.ReverseProxy{
-		FlushInterval: -1,
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.Scheme, r.Out.URL.Host = "http", "engine"
-			if strings.HasPrefix(path.Base(r.Out.URL.Path), "json") && strings.Contains(r.Out.URL.Path, "/containers/") {
-				inspections.Add(1)
-			}
-		},
-		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-		}},
+	address := through(t, c, func(r *http.Response) {
+		if isInspection(r.Request) {
+			inspections.Add(1)
+		}
 	})
-	proxy.Start()
-	defer proxy.CloseClientConnections()
-	host := open(t, docker.Config{Owner: owner, Host: "tcp://" + proxy.Listener.Addr().String()})
+	host := open(t, docker.Config{Owner: owner, Host: address})
 	for i := range 5 {
 		require.NoError(t, host.Start(t.Context(), playing(fmt.Sprint(i), "stay")))
 		await(t, host, fmt.Sprint(i), runtime.Up)
@@ -419,6 +372,56 @@ func TestRuntime_LooksAtWhatIsUpWithoutACall(t *testing.T) {
 	_, err := c.ContainerKill(t.Context(), "berth-"+owner+"-3", client.ContainerKillOptions{Signal: "KILL"})
 	require.NoError(t, err)
 	require.Equal(t, 137, await(t, host, "3", runtime.Ended).ExitCode)
+}
+
+func TestRuntime_EngineMayLearnLateThatMemoryRanOut(t *testing.T) {
+	t.Parallel()
+	c, owner := dockertest.Need(t)
+	var ends atomic.Int64
+	address := through(t, c, func(r *http.Response) {
+		if !isInspection(r.Request) {
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err == nil && bytes.Contains(body, []byte(`"ExitCode":137`)) && ends.Add(1) > 2 {
+			body = bytes.Replace(body, []byte(`"OOMKilled":false`), []byte(`"OOMKilled":true`), 1)
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	})
+
+	host := open(t, docker.Config{Owner: owner, Host: address})
+	require.NoError(t, host.Start(t.Context(), playing("a", "stay")))
+	await(t, host, "a", runtime.Up)
+	_, err := c.ContainerKill(t.Context(), "berth-"+owner+"-a", client.ContainerKillOptions{Signal: "KILL"})
+	require.NoError(t, err)
+	require.True(t, await(t, host, "a", runtime.Ended).OOM)
+}
+
+func isInspection(r *http.Request) bool {
+	return path.Base(r.URL.Path) == "json" && strings.Contains(r.URL.Path, "/containers/")
+}
+
+// through is the address of a proxy of the engine. Seen is called with each of the engine's answers.
+func through(t *testing.T, c *client.Client, seen func(*http.Response)) string {
+	t.Helper()
+	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")
+	if !ok {
+		t.Skip("the engine is not at a socket of this machine")
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		FlushInterval: -1,
+		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "engine" },
+		ModifyResponse: func(r *http.Response) error {
+			seen(r)
+			return nil
+		},
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}},
+	})
+	t.Cleanup(proxy.CloseClientConnections)
+	return "tcp://" + proxy.Listener.Addr().String()
 }
 
 func TestRuntime_NetworkVolumesAreThoseOfTheirOwner(t *testing.T) {
