@@ -109,8 +109,12 @@ func skipped(all []Exchange, i int) string {
 	case strings.Contains(x.Path, journal.Masked):
 		return "the path has a secret"
 	}
-	if i+1 < len(all) && x.reads() && x.same(&all[i+1]) && !slices.Equal(statuses(x.Response.read()), statuses(all[i+1].Response.read())) {
-		return "the next request asks the same again: it is waited for its answer"
+	last := i // of the requests for the same that follow one another
+	for last+1 < len(all) && x.reads() && x.same(&all[last+1]) {
+		last++
+	}
+	if !slices.Equal(statuses(x.Response.read()), statuses(all[last].Response.read())) {
+		return "the client asked again, until exchange " + strconv.FormatInt(all[last].Number, 10) + ": it is waited for that answer"
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,7 +34,7 @@ type session struct {
 	ids      *pairs // from those of the recording
 
 	mu     sync.Mutex
-	vainly map[string]bool // operations that were waited for in vain
+	vainly map[string]bool // what was waited for in vain, by its address
 }
 
 // answer is what a target answered to a recorded request.
@@ -97,9 +98,9 @@ func (s *session) settled(ctx context.Context, x *Exchange) *answer {
 		}
 
 		s.mu.Lock()
-		vainly := s.vainly[x.Operation]
+		vainly := s.vainly[x.address()]
 		if late := s.clock.Now().Sub(began) >= s.patience; late || vainly {
-			s.vainly[x.Operation] = true
+			s.vainly[x.address()] = true
 			vainly = true
 		}
 		s.mu.Unlock()
@@ -139,24 +140,15 @@ func (x *Exchange) reads() bool {
 	return x.Method == http.MethodGet || x.Method == http.MethodHead
 }
 
-// statuses gives the values of the members of a body that are statuses, in their order.
+// statuses gives the values of the members of a body that are statuses, in their order: of the one thing that it is about. In a list there may be
+// things that come and go unasked, such as workers.
 func statuses(v any) (all []string) {
-	switch v := v.(type) {
-	case map[string]any:
-		names := map[string]bool{}
-		for name := range v {
-			names[name] = true
+	object, _ := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if text, ok := object[name].(string); ok && strings.HasSuffix(strings.ToLower(name), "status") && !isAddress(text) {
+			all = append(all, text)
 		}
-		for _, name := range sortedKeys(names) {
-			if text, ok := v[name].(string); ok && strings.HasSuffix(strings.ToLower(name), "status") {
-				all = append(all, text)
-			}
-			all = append(all, statuses(v[name])...)
-		}
-	case []any:
-		for _, one := range v {
-			all = append(all, statuses(one)...)
-		}
+		all = append(all, statuses(object[name])...)
 	}
 	return all
 }
