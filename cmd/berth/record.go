@@ -92,7 +92,6 @@ What is longer than --body, or comes after the first --most exchanges, is passed
 	flags.StringVar(&listen, "listen", recordListen, "address to listen at; port 0: any free one")
 	flags.IntVar(&most, "most", record.DefaultMost, "how many exchanges are kept")
 	flags.IntVar(&body, "body", record.DefaultBody, "how many bytes of a body are kept")
-	_ = cmd.MarkFlagRequired("upstream")
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/gen/rest"
@@ -77,7 +78,8 @@ type interfaces struct {
 	bodies   *bodies.Bodies
 }
 
-func loadInterfaces() (*interfaces, error) {
+// loadInterfaces reads the documents, once: they are embedded.
+var loadInterfaces = sync.OnceValues(func() (*interfaces, error) {
 	known, err := bodies.Load()
 	if err != nil {
 		return nil, err
@@ -91,7 +93,7 @@ func loadInterfaces() (*interfaces, error) {
 		i.editions = append(i.editions, documents)
 	}
 	return i, nil
-}
+})
 
 // in gives the documents of an edition; those of the strict one where it is not known.
 func (i *interfaces) in(edition string) (*answers.Documents, string) {
