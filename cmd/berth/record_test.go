@@ -90,6 +90,9 @@ func TestRecord_RefusesWhatMakesNoSense(t *testing.T) {
 	empty := filepath.Join(dir, "empty.jsonl")
 	require.NoError(t, os.WriteFile(empty, []byte(`{"recording":1}`+"\n"+`{"number":1,"method":"GET","path":"/v2/pods","status":200}`+"\n"), 0o600))
 
+	keyed := filepath.Join(dir, "keyed.jsonl")
+	require.NoError(t, os.WriteFile(keyed, []byte(`{"recording":1}`+"\n"+`{"number":1,"method":"GET","path":"/v2/pods","status":200,"key":1}`+"\n"), 0o600))
+
 	for _, wrong := range []struct {
 		args []string
 		code int
@@ -105,8 +108,9 @@ func TestRecord_RefusesWhatMakesNoSense(t *testing.T) {
 		{[]string{"compare", empty}, exitUsage, "against"},
 		{[]string{"compare", empty, "--left", "http://a"}, exitUsage, "right"},
 		{[]string{"compare", empty, "--left", "http://a", "--right", "http://b", "--against", "http://c"}, exitUsage, "against"},
-		{[]string{"compare", empty, "--against", "http://a", "--contract", "1"}, exitUsage, "--contract"},
+		{[]string{"compare", empty, "--against", "http://a", "--contract", "1"}, exitUsage, "there is no edition"},
 		{[]string{"compare", empty, "--against", "http://a", "--ignore", "name"}, exitUsage, "--ignore"},
+		{[]string{"compare", keyed, "--against", "http://a"}, exitUsage, "there is none for http://a"},
 		{[]string{"compare", empty, "--against", "http://127.0.0.1:1"}, exitUnreached, "does not answer"},
 	} {
 		got := call(t.Context(), "", wrong.args...)

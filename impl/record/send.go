@@ -202,6 +202,9 @@ func (s *session) exchange(ctx context.Context, x *Exchange) *answer {
 		if err != nil {
 			return &answer{err: errors.New("the answer of " + req.URL.Host + " ends before its body does: " + reason(err))}
 		}
+		if len(body) > most {
+			return &answer{err: errors.New("the answer of " + req.URL.Host + " is longer than " + strconv.Itoa(most) + " bytes, which is all that is read of one")}
+		}
 		made.response.Body, made.response.Length = body, int64(len(body))
 	}
 	return &answer{Exchange: s.known.masked(made, len(made.response.Body))}
