@@ -29,7 +29,7 @@ func TestPairs_TranslateWhatStandsByItself(t *testing.T) {
 	require.False(t, p.learn("abcdefgh1", "other"), "it has a name")
 	require.False(t, p.learn("another", "zyxwvuts2"), "that is the name of something else")
 	require.True(t, p.learn("one-two", "three"))
-	require.True(t, p.learn("cur/sor==", "ano/ther"))
+	require.True(t, p.learn("cur/sor==", "oth/er"))
 	for text, want := range map[string]string{
 		"":                              "",
 		"abcdefgh1":                     "zyxwvuts2",
@@ -37,7 +37,7 @@ func TestPairs_TranslateWhatStandsByItself(t *testing.T) {
 		"https://abcdefgh1-8888.x.y/":   "https://zyxwvuts2-8888.x.y/",
 		"pod-abcdefgh1-one-two-x":       "pod-zyxwvuts2-three-x",
 		"xabcdefgh1 abcdefgh12 one two": "xabcdefgh1 abcdefgh12 one two",
-		"cur/sor==":                     "ano/ther",
+		"cur/sor==":                     "oth/er",
 		"ä abcdefgh1 ö":                 "ä zyxwvuts2 ö",
 	} {
 		require.Equal(t, want, p.translate(text), text)

@@ -25,8 +25,14 @@ func upstream(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
+// answered is the head of an answer.
+type answered struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // sent sends a request and gives the answer with its body.
-func sent(t *testing.T, method, address, body string, headers ...string) (*http.Response, string) {
+func sent(t *testing.T, method, address, body string, headers ...string) (answered, string) {
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 	require.NoError(t, err)
 	for i := 0; i < len(headers); i += 2 {
@@ -37,7 +43,7 @@ func sent(t *testing.T, method, address, body string, headers ...string) (*http.
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
-	return res, string(text)
+	return answered{res.StatusCode, res.Header}, string(text)
 }
 
 // said collects what a recorder says.
