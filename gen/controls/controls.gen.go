@@ -33,6 +33,27 @@ func (e CapacityCloud) Valid() bool {
 	}
 }
 
+// Defines values for ClockMode.
+const (
+	ClockModeAuto    ClockMode = "auto"
+	ClockModeFrozen  ClockMode = "frozen"
+	ClockModeRunning ClockMode = "running"
+)
+
+// Valid indicates whether the value is a known member of the ClockMode enum.
+func (e ClockMode) Valid() bool {
+	switch e {
+	case ClockModeAuto:
+		return true
+	case ClockModeFrozen:
+		return true
+	case ClockModeRunning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultWhen.
 const (
 	FaultWhenAfter  FaultWhen = "after"
@@ -216,6 +237,15 @@ type Advance struct {
 	Milliseconds int64 `json:"milliseconds"`
 }
 
+// AutoClock defines model for AutoClock.
+type AutoClock struct {
+	// Milliseconds How far it goes, at most a year: then it stands still. Absent: on and on, as long as there is something due.
+	Milliseconds *int64 `json:"milliseconds,omitempty"`
+
+	// Settle How long, in milliseconds of the machine's time, no request comes before it goes on.
+	Settle *int64 `json:"settle,omitempty"`
+}
+
 // BodyExpectation What the JSON body of the request has at a place.
 type BodyExpectation struct {
 	// Equals The value there, whatever the order of members and the form of numbers.
@@ -256,6 +286,7 @@ type CapacityCloud string
 
 // Clock defines model for Clock.
 type Clock struct {
+	// Frozen The mode is frozen.
 	Frozen bool `json:"frozen"`
 
 	// Held Requests that are held now: takes, stop polls, waits, reads of streams.
@@ -264,9 +295,18 @@ type Clock struct {
 	// Lag How far the time by which things fall due is behind it; it changes by steps and by pauses of the server.
 	Lag int64 `json:"lag"`
 
+	// Mode It runs with that of the machine, stands still, or goes by itself to what is due.
+	Mode ClockMode `json:"mode"`
+
 	// Now The time of day.
 	Now time.Time `json:"now"`
+
+	// Until The time of day at which a clock that goes by itself stops; absent: nowhere, or it does not.
+	Until *time.Time `json:"until,omitempty"`
 }
+
+// ClockMode It runs with that of the machine, stands still, or goes by itself to what is due.
+type ClockMode string
 
 // Difference defines model for Difference.
 type Difference struct {
@@ -961,6 +1001,12 @@ type ExportJournalParams struct {
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
 
+// AutoClockJSONRequestBody defines body for AutoClock for application/json ContentType.
+type AutoClockJSONRequestBody = AutoClock
+
+// SleepClockJSONRequestBody defines body for SleepClock for application/json ContentType.
+type SleepClockJSONRequestBody = Advance
+
 // StepClockJSONRequestBody defines body for StepClock for application/json ContentType.
 type StepClockJSONRequestBody = Step
 
@@ -1002,12 +1048,18 @@ type ServerInterface interface {
 	// AdvanceClock Set the clock forward
 	// (POST /_berth/clock/advance)
 	AdvanceClock(ctx echo.Context) error
+	// AutoClock Have the clock go to what is due by itself
+	// (POST /_berth/clock/auto)
+	AutoClock(ctx echo.Context) error
 	// FreezeClock Make the clock stand still
 	// (POST /_berth/clock/freeze)
 	FreezeClock(ctx echo.Context) error
 	// ResumeClock Make the clock run again from where it stands
 	// (POST /_berth/clock/resume)
 	ResumeClock(ctx echo.Context) error
+	// SleepClock Wait on the clock
+	// (POST /_berth/clock/sleep)
+	SleepClock(ctx echo.Context) error
 	// StepClock Have the time of day of the machine step
 	// (POST /_berth/clock/step)
 	StepClock(ctx echo.Context) error
@@ -1102,6 +1154,15 @@ func (w *ServerInterfaceWrapper) AdvanceClock(ctx echo.Context) error {
 	return err
 }
 
+// AutoClock converts echo context to params.
+func (w *ServerInterfaceWrapper) AutoClock(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AutoClock(ctx)
+	return err
+}
+
 // FreezeClock converts echo context to params.
 func (w *ServerInterfaceWrapper) FreezeClock(ctx echo.Context) error {
 	var err error
@@ -1117,6 +1178,15 @@ func (w *ServerInterfaceWrapper) ResumeClock(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ResumeClock(ctx)
+	return err
+}
+
+// SleepClock converts echo context to params.
+func (w *ServerInterfaceWrapper) SleepClock(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SleepClock(ctx)
 	return err
 }
 
@@ -1555,8 +1625,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.GET(options.BaseURL+"/_berth/clock", wrapper.GetClock, options.OperationMiddlewares["getClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/advance", wrapper.AdvanceClock, options.OperationMiddlewares["advanceClock"]...)
+	router.POST(options.BaseURL+"/_berth/clock/auto", wrapper.AutoClock, options.OperationMiddlewares["autoClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/freeze", wrapper.FreezeClock, options.OperationMiddlewares["freezeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
+	router.POST(options.BaseURL+"/_berth/clock/sleep", wrapper.SleepClock, options.OperationMiddlewares["sleepClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)

@@ -83,6 +83,19 @@ var Ops = map[string]validate.Op{
 			return validate.Params(nil, false, path, query, header)
 		},
 	},
+	"autoClock": {
+		Method: "POST", Path: "/_berth/clock/auto",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(AutoClock)
+			readAutoClock(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
 	"freezeClock": {
 		Method: "POST", Path: "/_berth/clock/freeze",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
@@ -97,6 +110,19 @@ var Ops = map[string]validate.Op{
 	},
 	"advanceClock": {
 		Method: "POST", Path: "/_berth/clock/advance",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Advance)
+			readAdvance(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"sleepClock": {
+		Method: "POST", Path: "/_berth/clock/sleep",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
 			s, v := validate.NewScanner(body), new(Advance)
@@ -323,6 +349,45 @@ var Ops = map[string]validate.Op{
 			return validate.Params(nil, false, path, query, header)
 		},
 	},
+}
+
+var checkAutoClock_Milliseconds = &validate.Integer{Min: 1, Max: 31536000000}
+
+var checkAutoClock_Settle = &validate.Integer{Min: 0, Max: 10000}
+
+func readAutoClock(s *validate.Scanner, v *AutoClock) {
+	const ( // the bits of seen
+		bitMilliseconds = iota
+		bitSettle
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Milliseconds int64
+		Settle       int64
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "milliseconds":
+			if s.Once(&seen, bitMilliseconds) {
+				if x, ok := s.Int(checkAutoClock_Milliseconds); ok {
+					optional.Milliseconds = x
+					v.Milliseconds = &optional.Milliseconds
+				}
+			}
+		case "settle":
+			if s.Once(&seen, bitSettle) {
+				if x, ok := s.Int(checkAutoClock_Settle); ok {
+					optional.Settle = x
+					v.Settle = &optional.Settle
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
 }
 
 var checkAdvance_Milliseconds = &validate.Integer{Min: 0, Max: 31536000000}

@@ -118,6 +118,24 @@ type ClientInterface interface {
 	// Corresponds with POST /_berth/clock/advance (the `AdvanceClock` operationId).
 	AdvanceClock(ctx context.Context, body AdvanceClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AutoClockWithBody Have the clock go to what is due by itself
+	//
+	// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /_berth/clock/auto (the `AutoClock` operationId).
+	AutoClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AutoClock Have the clock go to what is due by itself
+	//
+	// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /_berth/clock/auto (the `AutoClock` operationId).
+	AutoClock(ctx context.Context, body AutoClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// FreezeClock Make the clock stand still
 	//
 	// What waits for the clock waits until it is advanced or resumed.
@@ -131,6 +149,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 	ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SleepClockWithBody Wait on the clock
+	//
+	// Answers when the clock has moved on by so much, however it came there. With a clock that goes by itself, a test waits like everybody else, and what it does then is done at that time.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /_berth/clock/sleep (the `SleepClock` operationId).
+	SleepClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SleepClock Wait on the clock
+	//
+	// Answers when the clock has moved on by so much, however it came there. With a clock that goes by itself, a test waits like everybody else, and what it does then is done at that time.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /_berth/clock/sleep (the `SleepClock` operationId).
+	SleepClock(ctx context.Context, body SleepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StepClockWithBody Have the time of day of the machine step
 	//
@@ -470,6 +506,44 @@ func (c *Client) AdvanceClock(ctx context.Context, body AdvanceClockJSONRequestB
 	return c.Client.Do(req)
 }
 
+// AutoClockWithBody Have the clock go to what is due by itself
+//
+// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /_berth/clock/auto (the `AutoClock` operationId).
+func (c *Client) AutoClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAutoClockRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AutoClock Have the clock go to what is due by itself
+//
+// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /_berth/clock/auto (the `AutoClock` operationId).
+func (c *Client) AutoClock(ctx context.Context, body AutoClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAutoClockRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // FreezeClock Make the clock stand still
 //
 // What waits for the clock waits until it is advanced or resumed.
@@ -494,6 +568,44 @@ func (c *Client) FreezeClock(ctx context.Context, reqEditors ...RequestEditorFn)
 // Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 func (c *Client) ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeClockRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SleepClockWithBody Wait on the clock
+//
+// Answers when the clock has moved on by so much, however it came there. With a clock that goes by itself, a test waits like everybody else, and what it does then is done at that time.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /_berth/clock/sleep (the `SleepClock` operationId).
+func (c *Client) SleepClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSleepClockRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SleepClock Wait on the clock
+//
+// Answers when the clock has moved on by so much, however it came there. With a clock that goes by itself, a test waits like everybody else, and what it does then is done at that time.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /_berth/clock/sleep (the `SleepClock` operationId).
+func (c *Client) SleepClock(ctx context.Context, body SleepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSleepClockRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1193,6 +1305,46 @@ func NewAdvanceClockRequestWithBody(server string, contentType string, body io.R
 	return req, nil
 }
 
+// NewAutoClockRequest calls the generic AutoClock builder with application/json body
+func NewAutoClockRequest(server string, body AutoClockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAutoClockRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewAutoClockRequestWithBody constructs an http.Request for the AutoClock method, with any body, and a specified content type
+func NewAutoClockRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/clock/auto")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewFreezeClockRequest constructs an http.Request for the FreezeClock method
 func NewFreezeClockRequest(server string) (*http.Request, error) {
 	var err error
@@ -1243,6 +1395,46 @@ func NewResumeClockRequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewSleepClockRequest calls the generic SleepClock builder with application/json body
+func NewSleepClockRequest(server string, body SleepClockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSleepClockRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSleepClockRequestWithBody constructs an http.Request for the SleepClock method, with any body, and a specified content type
+func NewSleepClockRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/clock/sleep")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }

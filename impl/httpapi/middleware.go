@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -95,6 +96,20 @@ func asksForHTML(h http.Header) bool {
 	return false
 }
 
+// underWay counts the requests that are worked at, but for those about the clock itself: one that sleeps counts.
+func (s *Services) underWay(next handler) handler {
+	return func(r *request) error {
+		if path := r.Request().URL.Path; strings.HasPrefix(path, clockPath) && path != clockPath+"/sleep" {
+			return next(r)
+		}
+		r.over = sync.OnceFunc(s.Controls.Request())
+		defer r.over()
+		return next(r)
+	}
+}
+
+const clockPath = "/_berth/clock"
+
 // operations makes the front of each operation.
 func (s *Services) operations(editions []validate.Edition, scope func(validate.Op, echo.Context) compute.Scope) map[string][]echo.MiddlewareFunc {
 	middlewares := map[string][]echo.MiddlewareFunc{}
@@ -158,6 +173,9 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		defer r.letGo()
+		if r.over != nil && f.streams[f.id] {
+			r.over() // it has no end to wait for
+		}
 		if f.ours || f.Faults.None() {
 			if err := f.checked(op, r); err != nil {
 				return err
