@@ -15,19 +15,7 @@ import (
 
 // Controls are what a test may do to the server.
 type Controls interface {
-	// Clock is the server's clock.
-	Clock() *compute.SettableClock
-	// SetClock has the clock run, stand still, or go by itself, in the last case by at most so much, 0 being without a bound, and each time when
-	// nothing came for settle.
-	SetClock(mode ClockMode, most, settle time.Duration)
-	// ClockMode gives what the clock does and, when it goes by itself up to a bound, how long yet.
-	ClockMode() (mode ClockMode, left time.Duration)
-	// Request counts a request that is under way until over is called: the clock does not go by itself meanwhile, unless the request is held.
-	Request() (over func())
-	// Advance sets the clock forward and does all that is due on the way.
-	Advance(ctx context.Context, d time.Duration) error
-	// Step has the machine's time of day step.
-	Step(ctx context.Context, by time.Duration) error
+	ControlledClock
 	// Reset forgets pods, jobs and counts, and takes back quotas and fleet settings.
 	Reset(ctx context.Context) error
 	// Webhooks gives the log of webhooks, newest first.
@@ -54,6 +42,23 @@ const (
 	ClockFrozen  = controls.ClockModeFrozen
 	ClockAuto    = controls.ClockModeAuto
 )
+
+// ControlledClock is the server's clock, which a test sets.
+type ControlledClock interface {
+	// Clock is the server's clock.
+	Clock() *compute.SettableClock
+	// SetClock has the clock run, stand still, or go by itself, in the last case by at most so much, 0 being without a bound, and each time when
+	// nothing came for settle.
+	SetClock(mode ClockMode, most, settle time.Duration)
+	// ClockMode gives what the clock does and, when it goes by itself up to a bound, how long yet.
+	ClockMode() (mode ClockMode, left time.Duration)
+	// Request counts a request that is under way until over is called: the clock does not go by itself meanwhile, unless the request is held.
+	Request() (over func())
+	// Advance sets the clock forward and does all that is due on the way.
+	Advance(ctx context.Context, d time.Duration) error
+	// Step has the machine's time of day step.
+	Step(ctx context.Context, by time.Duration) error
+}
 
 // Interruptions are what a test may do to pods and workers whose room can be taken away.
 type Interruptions interface {

@@ -45,6 +45,12 @@ func play(t *testing.T, f func(t *testing.T, p *playing, start time.Time), due .
 	})
 }
 
+// passes lets time pass in a bubble.
+func passes(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 func (p *playing) next(context.Context) (time.Time, error) {
 	if len(p.due) == 0 {
 		return time.Time{}, nil
@@ -68,10 +74,10 @@ func TestAuto_GoesToEachThingAtItsTimeAndStops(t *testing.T) {
 		over := p.auto.Request()
 		p.auto.Begin(24*time.Hour, 0)
 		require.NoError(t, compute.Sleep(t.Context(), p.clock, 90*time.Minute))
-		time.Sleep(time.Minute)
+		passes(time.Minute)
 		require.Equal(t, start.Add(90*time.Minute), p.clock.Now())
 		over()
-		time.Sleep(time.Second)
+		passes(time.Second)
 
 		require.Equal(t, []time.Time{start.Add(time.Hour), start.Add(2 * time.Hour)}, p.done)
 		require.Equal(t, start.Add(24*time.Hour), p.clock.Now())
@@ -86,17 +92,15 @@ func TestAuto_WaitsForWhatIsWorkedAt(t *testing.T) {
 	play(t, func(t *testing.T, p *playing, start time.Time) {
 		over := p.auto.Request()
 		p.auto.Begin(0, 20*time.Millisecond)
-		time.Sleep(time.Minute)
+		passes(time.Minute)
 		require.Equal(t, start, p.clock.Now(), "a request is under way")
 
 		over()
-		time.Sleep(19 * time.Millisecond)
-		synctest.Wait()
+		passes(19 * time.Millisecond)
 		require.Equal(t, start, p.clock.Now(), "who was answered may ask for more")
-		time.Sleep(2 * time.Millisecond)
-		synctest.Wait()
+		passes(2 * time.Millisecond)
 		require.Equal(t, start.Add(time.Hour), p.clock.Now())
-		time.Sleep(time.Hour)
+		passes(time.Hour)
 		require.Equal(t, start.Add(time.Hour), p.clock.Now(), "nothing more is due")
 	}, time.Hour)
 }
@@ -107,9 +111,9 @@ func TestAuto_GoesOnWhileRequestsAreHeld(t *testing.T) {
 		p.held.Add(1)
 		over := p.auto.Request()
 		p.auto.Begin(0, 20*time.Millisecond)
-		time.Sleep(30 * time.Millisecond)
+		passes(30 * time.Millisecond)
 		require.Equal(t, start.Add(time.Hour), p.clock.Now(), "what was done may be what the request waits for: it may be answered, and more be asked")
-		time.Sleep(time.Second)
+		passes(time.Second)
 		require.Equal(t, start.Add(3*time.Hour), p.clock.Now())
 		over()
 	}, time.Hour, 3*time.Hour)
@@ -120,11 +124,11 @@ func TestAuto_RunsWhileAWorkerWorks(t *testing.T) {
 	play(t, func(t *testing.T, p *playing, start time.Time) {
 		p.working.Store(true)
 		p.auto.Begin(0, 0)
-		time.Sleep(time.Minute)
+		passes(time.Minute)
 		require.WithinDuration(t, start.Add(time.Minute), p.clock.Now(), time.Second)
 
 		p.working.Store(false)
-		time.Sleep(time.Second)
+		passes(time.Second)
 		require.Equal(t, start.Add(time.Hour), p.clock.Now())
 		require.True(t, p.clock.Frozen())
 	}, time.Hour)
@@ -135,7 +139,7 @@ func TestAuto_GoesNoFurtherThanItMayWhileAWorkerWorks(t *testing.T) {
 	play(t, func(t *testing.T, p *playing, start time.Time) {
 		p.working.Store(true)
 		p.auto.Begin(time.Minute, 0)
-		time.Sleep(time.Hour)
+		passes(time.Hour)
 		require.True(t, p.clock.Frozen())
 		require.WithinDuration(t, start.Add(time.Minute), p.clock.Now(), time.Second)
 	})
@@ -146,7 +150,7 @@ func TestAuto_EndsAtOnce(t *testing.T) {
 	play(t, func(t *testing.T, p *playing, start time.Time) {
 		p.auto.Begin(0, time.Second)
 		p.auto.End(false)
-		time.Sleep(time.Hour)
+		passes(time.Hour)
 		require.Equal(t, start, p.clock.Now())
 
 		p.auto.Begin(0, time.Second)
@@ -160,12 +164,11 @@ func TestAuto_StandsStillWhileNothingCanBeDone(t *testing.T) {
 	play(t, func(t *testing.T, p *playing, start time.Time) {
 		p.failing = errors.New("the disk is full")
 		p.auto.Begin(0, 0)
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		passes(time.Minute)
 		require.Equal(t, start, p.clock.Now())
 
 		p.failing = nil
-		time.Sleep(time.Second)
+		passes(time.Second)
 		require.Equal(t, start.Add(time.Hour), p.clock.Now())
 	}, time.Hour)
 }
