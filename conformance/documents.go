@@ -83,6 +83,7 @@ type Operation struct {
 	Document      string // rest, queue, worker, controls
 	Body, AnyType bool   // has a body; of whatever content type
 	OpenQuery     bool   // ignores unknown query parameters
+	Open          bool   // asks for no key
 	MaxBody       int    // bytes; 0: the default
 }
 
@@ -91,9 +92,10 @@ func (d *Documents) Operations() []Operation {
 	var operations []Operation
 	for _, o := range d.Documents.Operations() {
 		most, _ := o.Fields["x-max-body-bytes"].(float64)
+		_, open := o.Fields["security"] // an empty list: the generator reads no other
 		operations = append(operations, Operation{
 			MaxBody: int(most), Method: o.Method, Template: o.Template, Path: strings.NewReplacer("{", "", "}", "").Replace(o.Template), Document: o.Document,
-			Body: o.Fields["requestBody"] != nil, AnyType: o.Fields["x-any-content-type"] == true, OpenQuery: o.Fields["x-open-query"] == true,
+			Body: o.Fields["requestBody"] != nil, AnyType: o.Fields["x-any-content-type"] == true, OpenQuery: o.Fields["x-open-query"] == true, Open: open,
 		})
 	}
 	return operations
