@@ -802,6 +802,9 @@ type Quotas struct {
 // QuotasQueue The limits on requests of the queue; absent leaves them.
 type QuotasQueue string
 
+// ReceivedWebhook Any document.
+type ReceivedWebhook = json.RawMessage
+
 // ShownFault defines model for ShownFault.
 type ShownFault struct {
 	After          int64             `json:"after"`
@@ -887,6 +890,9 @@ type Webhook struct {
 
 	// NextAt Of the next try; null when it is over.
 	NextAt nullable.Nullable[time.Time] `json:"nextAt"`
+
+	// Number Its place in the log.
+	Number int64 `json:"number"`
 
 	// Status HTTP status of the last try; 0 when there was no answer.
 	Status int64  `json:"status"`
@@ -1025,6 +1031,9 @@ type AddHostJSONRequestBody = NewHost
 // ChangeHostJSONRequestBody defines body for ChangeHost for application/json ContentType.
 type ChangeHostJSONRequestBody = HostChange
 
+// ReceiveWebhookJSONRequestBody defines body for ReceiveWebhook for application/json ContentType.
+type ReceiveWebhookJSONRequestBody = ReceivedWebhook
+
 // InterruptWorkJSONRequestBody defines body for InterruptWork for application/json ContentType.
 type InterruptWorkJSONRequestBody = Interrupt
 
@@ -1093,6 +1102,9 @@ type ServerInterface interface {
 	// ChangeHost Drain a host, or have it used again
 	// (PATCH /_berth/hosts/{hostId})
 	ChangeHost(ctx echo.Context, hostID string) error
+	// ReceiveWebhook Receive a webhook
+	// (POST /_berth/inbox/{name})
+	ReceiveWebhook(ctx echo.Context, name string) error
 	// InterruptWork Interrupt pods or workers
 	// (POST /_berth/interrupt)
 	InterruptWork(ctx echo.Context) error
@@ -1129,6 +1141,9 @@ type ServerInterface interface {
 	// GetWebhooks Read the log of webhooks
 	// (GET /_berth/webhooks)
 	GetWebhooks(ctx echo.Context) error
+	// DeliverWebhook Deliver a webhook again
+	// (POST /_berth/webhooks/{number}/deliver)
+	DeliverWebhook(ctx echo.Context, number int64) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -1307,6 +1322,22 @@ func (w *ServerInterfaceWrapper) ChangeHost(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ChangeHost(ctx, hostID)
+	return err
+}
+
+// ReceiveWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) ReceiveWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReceiveWebhook(ctx, name)
 	return err
 }
 
@@ -1576,6 +1607,22 @@ func (w *ServerInterfaceWrapper) GetWebhooks(ctx echo.Context) error {
 	return err
 }
 
+// DeliverWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) DeliverWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "number" -------------
+	var number int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "number", ctx.Param("number"), &number, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter number: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeliverWebhook(ctx, number)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -1640,6 +1687,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/hosts", wrapper.AddHost, options.OperationMiddlewares["addHost"]...)
 	router.DELETE(options.BaseURL+"/_berth/hosts/:hostId", wrapper.RemoveHost, options.OperationMiddlewares["removeHost"]...)
 	router.PATCH(options.BaseURL+"/_berth/hosts/:hostId", wrapper.ChangeHost, options.OperationMiddlewares["changeHost"]...)
+	router.POST(options.BaseURL+"/_berth/inbox/:name", wrapper.ReceiveWebhook, options.OperationMiddlewares["receiveWebhook"]...)
 	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
 	router.DELETE(options.BaseURL+"/_berth/journal", wrapper.ClearJournal, options.OperationMiddlewares["clearJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal", wrapper.ListJournal, options.OperationMiddlewares["listJournal"]...)
@@ -1652,5 +1700,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
 	router.PUT(options.BaseURL+"/_berth/storage", wrapper.SetStorage, options.OperationMiddlewares["setStorage"]...)
 	router.GET(options.BaseURL+"/_berth/webhooks", wrapper.GetWebhooks, options.OperationMiddlewares["getWebhooks"]...)
+	router.POST(options.BaseURL+"/_berth/webhooks/:number/deliver", wrapper.DeliverWebhook, options.OperationMiddlewares["deliverWebhook"]...)
 
 }

@@ -1006,6 +1006,9 @@ func (v Webhook) AppendJSON(dst []byte) []byte {
 		dst = encode.Time(dst, (*p1))
 	}
 	dst = append(dst, ',')
+	dst = append(dst, `"number":`...)
+	dst = encode.Int(dst, v.Number)
+	dst = append(dst, ',')
 	dst = append(dst, `"status":`...)
 	dst = encode.Int(dst, v.Status)
 	dst = append(dst, ',')

@@ -67,6 +67,14 @@ var paramsOfExportJournal = []validate.Param{
 	parameterJournalLimit,
 }
 
+var paramsOfDeliverWebhook = []validate.Param{
+	{In: "path", Name: "number", Required: true, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: math.MaxInt64}},
+}
+
+var paramsOfReceiveWebhook = []validate.Param{
+	{In: "path", Name: "name", Required: true, Text: &validate.Text{Min: 1, Max: 100}},
+}
+
 var paramsOfChangeHost = []validate.Param{
 	{In: "path", Name: "hostId", Required: true},
 }
@@ -270,6 +278,26 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/webhooks",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"deliverWebhook": {
+		Method: "POST", Path: "/_berth/webhooks/{number}/deliver",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfDeliverWebhook, false, path, query, header)
+		},
+	},
+	"receiveWebhook": {
+		Method: "POST", Path: "/_berth/inbox/{name}",
+		Open:    true,
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(ReceivedWebhook)
+			readReceivedWebhook(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfReceiveWebhook, false, path, query, header)
 		},
 	},
 	"setFleet": {
@@ -1385,6 +1413,10 @@ func readExpectedTimes(s *validate.Scanner, v *ExpectedTimes) {
 			s.Unknown()
 		}
 	}
+}
+
+func readReceivedWebhook(s *validate.Scanner, v *ReceivedWebhook) {
+	*v = s.RawObject()
 }
 
 var checkStorage_State = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}

@@ -311,6 +311,24 @@ type ClientInterface interface {
 	// Corresponds with PATCH /_berth/hosts/{hostId} (the `ChangeHost` operationId).
 	ChangeHost(ctx context.Context, hostID string, body ChangeHostJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ReceiveWebhookWithBody Receive a webhook
+	//
+	// An address for webhooks, of any name and without a key: what comes is in the journal, as requests of receiveWebhook with the name as their resource, where it is read and verified. Faults of receiveWebhook make a receiver that fails.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /_berth/inbox/{name} (the `ReceiveWebhook` operationId).
+	ReceiveWebhookWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReceiveWebhook Receive a webhook
+	//
+	// An address for webhooks, of any name and without a key: what comes is in the journal, as requests of receiveWebhook with the name as their resource, where it is read and verified. Faults of receiveWebhook make a receiver that fails.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /_berth/inbox/{name} (the `ReceiveWebhook` operationId).
+	ReceiveWebhook(ctx context.Context, name string, body ReceiveWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// InterruptWorkWithBody Interrupt pods or workers
 	//
 	// As when somebody else gets their room: they get SIGTERM, and SIGKILL five seconds later. Pods are EXITED then, and can be started again; the jobs of workers go back to the queue. Without a member, every pod that is interruptible.
@@ -449,6 +467,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
 	GetWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeliverWebhook Deliver a webhook again
+	//
+	// One more delivery of the job's document, as it is now, to where the one of that number went. The log has it as an entry of its own.
+	//
+	// Corresponds with POST /_berth/webhooks/{number}/deliver (the `DeliverWebhook` operationId).
+	DeliverWebhook(ctx context.Context, number int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetClock Read the clock
@@ -929,6 +954,44 @@ func (c *Client) ChangeHost(ctx context.Context, hostID string, body ChangeHostJ
 	return c.Client.Do(req)
 }
 
+// ReceiveWebhookWithBody Receive a webhook
+//
+// An address for webhooks, of any name and without a key: what comes is in the journal, as requests of receiveWebhook with the name as their resource, where it is read and verified. Faults of receiveWebhook make a receiver that fails.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /_berth/inbox/{name} (the `ReceiveWebhook` operationId).
+func (c *Client) ReceiveWebhookWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReceiveWebhookRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReceiveWebhook Receive a webhook
+//
+// An address for webhooks, of any name and without a key: what comes is in the journal, as requests of receiveWebhook with the name as their resource, where it is read and verified. Faults of receiveWebhook make a receiver that fails.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /_berth/inbox/{name} (the `ReceiveWebhook` operationId).
+func (c *Client) ReceiveWebhook(ctx context.Context, name string, body ReceiveWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReceiveWebhookRequest(c.Server, name, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // InterruptWorkWithBody Interrupt pods or workers
 //
 // As when somebody else gets their room: they get SIGTERM, and SIGKILL five seconds later. Pods are EXITED then, and can be started again; the jobs of workers go back to the queue. Without a member, every pod that is interruptible.
@@ -1228,6 +1291,23 @@ func (c *Client) SetStorage(ctx context.Context, body SetStorageJSONRequestBody,
 // Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
 func (c *Client) GetWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWebhooksRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeliverWebhook Deliver a webhook again
+//
+// One more delivery of the job's document, as it is now, to where the one of that number went. The log has it as an entry of its own.
+//
+// Corresponds with POST /_berth/webhooks/{number}/deliver (the `DeliverWebhook` operationId).
+func (c *Client) DeliverWebhook(ctx context.Context, number int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeliverWebhookRequest(c.Server, number)
 	if err != nil {
 		return nil, err
 	}
@@ -1826,6 +1906,53 @@ func NewChangeHostRequestWithBody(server string, hostID string, contentType stri
 	}
 
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewReceiveWebhookRequest calls the generic ReceiveWebhook builder with application/json body
+func NewReceiveWebhookRequest(server string, name string, body ReceiveWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReceiveWebhookRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewReceiveWebhookRequestWithBody constructs an http.Request for the ReceiveWebhook method, with any body, and a specified content type
+func NewReceiveWebhookRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/inbox/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -2501,6 +2628,40 @@ func NewGetWebhooksRequest(server string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeliverWebhookRequest constructs an http.Request for the DeliverWebhook method
+func NewDeliverWebhookRequest(server string, number int64) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "number", number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/webhooks/%s/deliver", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -273,9 +273,20 @@ func (h controlsHandlers) GetWebhooks(c echo.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
+// DeliverWebhook is POST /_berth/webhooks/{number}/deliver.
+func (h controlsHandlers) DeliverWebhook(c echo.Context, number int64) error {
+	if err := h.Queue.DeliverAgain(contextOf(c), number); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// ReceiveWebhook is POST /_berth/inbox/{name}: the journal has what came.
+func (h controlsHandlers) ReceiveWebhook(c echo.Context, _ string) error { return c.NoContent(http.StatusNoContent) }
+
 func webhookView(w compute.Webhook) controls.Webhook {
 	v := controls.Webhook{
-		Job: string(w.JobID), URL: w.URL, Tries: int64(w.Tries), Status: int64(w.Status), Error: w.Error, CreatedAt: w.CreatedAt,
+		Number: w.Seq, Job: string(w.JobID), URL: w.URL, Tries: int64(w.Tries), Status: int64(w.Status), Error: w.Error, CreatedAt: w.CreatedAt,
 		NextAt: nullable.NewNullNullable[time.Time](),
 	}
 	if !w.NextAt.IsZero() {
