@@ -132,6 +132,10 @@ pages: build ## the pages in headless Chromium, against the viewer of the lockfi
 examples: build ## tests of clients in Go, Python and JavaScript, each test with a server of its own (needs Python and Node)
 	examples/run.sh
 
+.PHONY: packages
+packages: build ## build pytest-berth and berth-test with the program inside, install them from the built files, and test them there (needs Python and Node)
+	deploy/check-packages.sh
+
 .PHONY: readme
 readme: ## run the quick starts of README.md word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
 	.ci/readme $(START)

@@ -19,7 +19,7 @@ python() {
 	"${pip[@]}" wheel --no-build-isolation --no-deps --wheel-dir "$tmp/wheels" "$tmp/pytest-berth"
 	BERTH_BINARY= "${pip[@]}" wheel --no-build-isolation --no-deps --wheel-dir "$tmp/wheels" "$tmp/pytest-berth"
 	[ -f "$tmp/wheels/pytest_berth-0.0.1-py3-none-any.whl" ] || fail "there is no wheel without the program"
-	if BERTH_BINARY=$0 "${pip[@]}" wheel --no-build-isolation --no-deps --wheel-dir "$tmp/wheels" "$tmp/pytest-berth" >"$tmp/refused" 2>&1; then
+	if BERTH_BINARY=$here/check-packages.sh "${pip[@]}" wheel --no-build-isolation --no-deps --wheel-dir "$tmp/wheels" "$tmp/pytest-berth" >"$tmp/refused" 2>&1; then
 		fail "a wheel has a script as its program"
 	fi
 	grep -q "is no program of Linux or macOS" "$tmp/refused" || fail "$(cat "$tmp/refused")"
@@ -33,7 +33,7 @@ python() {
 # javascript: the package of npm.
 javascript() {
 	packed=$(node "$here/npm/build.mjs" "$tmp")
-	if BERTH_BINARY=$0 node "$here/npm/build.mjs" "$tmp" >"$tmp/refused-npm" 2>&1; then fail "a package has a script as its program"; fi
+	if BERTH_BINARY=$here/check-packages.sh node "$here/npm/build.mjs" "$tmp" >"$tmp/refused-npm" 2>&1; then fail "a package has a script as its program"; fi
 	grep -q "is no program of Linux or macOS" "$tmp/refused-npm" || fail "$(cat "$tmp/refused-npm")"
 
 	mkdir "$tmp/javascript"

@@ -207,10 +207,3 @@ def test_a_function_that_does_not_end_is_named(monkeypatch):
     with pytest.raises(HandlerStillRuns, match="the endpoint stuck"):
         berth.close()
     over.set()
-
-
-def test_the_unmodified_client_runs_a_function(berth_env):
-    runpod = pytest.importorskip("runpod")
-    endpoint = berth_env.endpoint(lambda job: {"got": job["input"]})
-    assert runpod.Endpoint(endpoint.id).run_sync({"input": {"n": 1}}, timeout=30) == {"got": {"n": 1}}
-    assert runpod.get_pods() == []

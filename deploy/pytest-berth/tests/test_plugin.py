@@ -179,6 +179,23 @@ def test_the_environment_is_that_of_the_server(berth_env):
     assert os.environ["RUNPOD_API_KEY"] == os.environ["BERTH_KEY"] == berth_env.key
 
 
+def test_what_the_client_keeps_is_that_of_the_server_for_one_test(pytester):
+    pytester.makepyfile(runpod="endpoint_url_base, api_key = 'https://elsewhere/v2', 'mine'")
+    pytester.makepyfile(
+        """
+        import runpod
+
+        def test_it(berth_env, berth_session):
+            assert berth_env is berth_session
+            assert (runpod.endpoint_url_base, runpod.api_key) == (berth_session.queue_url + "/v2", berth_session.key)
+
+        def test_after_it():
+            assert (runpod.endpoint_url_base, runpod.api_key) == ("https://elsewhere/v2", "mine")
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
 def test_settings_of_the_machine_are_not_those_of_the_server(monkeypatch, tmp_path):
     monkeypatch.setenv("BERTH_QUOTA_MINUTE", "not a number")
     with Server(directory=tmp_path) as berth:
