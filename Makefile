@@ -136,6 +136,10 @@ examples: build ## tests of clients in Go, Python and JavaScript, each test with
 compare: build ## record what a client does with a berth, play it back, and compare two others by it (needs curl)
 	conformance/compare.sh
 
+.PHONY: packages
+packages: build ## build pytest-berth and berth-test with the program inside, install them from the built files, and test them there (needs Python and Node)
+	deploy/check-packages.sh
+
 .PHONY: readme
 readme: ## run the quick starts of README.md word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
 	.ci/readme $(START)

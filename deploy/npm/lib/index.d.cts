@@ -1,0 +1,200 @@
+// The words are those of spec/controls.yaml. Times are milliseconds.
+
+export interface StartOptions {
+  /** Further arguments of berth serve. */
+  args?: string[];
+  /** The program; without it $BERTH, the one inside this package, or that on the PATH. */
+  program?: string;
+  /** Where the directory of its database and log is made, which is removed at the end; without it where temporary files are. */
+  directory?: string;
+}
+
+/** Starts a server, which is ready then. */
+export function start(options?: StartOptions): Promise<Server>;
+
+/** Gives the program that start would run. Throws with what to do if there is none. */
+export function findProgram(chosen?: string): string;
+
+/** The server answered with a problem. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+export interface Server {
+  /** The base of REST and GraphQL, without a slash at the end. */
+  readonly url: string;
+  /** The base of the queue: jobs go to queueUrl + "/v2/<endpoint id>/run". */
+  readonly queueUrl: string;
+  readonly graphqlUrl: string;
+  /** A key with every scope. */
+  readonly key: string;
+  /** The key of the test controls. */
+  readonly controlsKey: string;
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly journal: Journal;
+  /** Gives an endpoint of a function; without one that which an argument --endpoint declared, or a new one without workers. */
+  endpoint(name: string, handler?: Handler, options?: EndpointOptions): Promise<Endpoint>;
+  /** Makes a further key; members are name, user, exempt, spendLimit, expiresIn and contract. */
+  newKey(scopes: string[], members?: Record<string, unknown>): Promise<{ id: string; key: string }>;
+  /** Sends any test control: control("PUT", "/quotas", { minute: 10, hour: 100, day: 1000 }). Throws Refused. */
+  control(method: string, path: string, body?: unknown): Promise<any>;
+  /** Forgets everything but keys, declared endpoints and the time; endpoints of functions end, faults and journal are empty. */
+  reset(): Promise<void>;
+  /** Gives the server's log. */
+  log(): string;
+  /** Ends the server and all that belongs to it. Again, it does nothing more. */
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What a handler gets: a job as it was submitted. */
+export interface Job {
+  id: string;
+  input: any;
+  [member: string]: unknown;
+}
+
+export interface HandlerContext {
+  /** Ends when the job is cancelled, or runs out of time, or the test is over. */
+  signal: AbortSignal;
+  /** Shows a value as the job's output until its end. */
+  progress(output: unknown): Promise<void>;
+}
+
+/** Works on a job: it gives the output or a generator of streamed values, or throws what fails the job. */
+export type Handler = (job: Job, context: HandlerContext) => unknown;
+
+export interface EndpointOptions {
+  /** How many jobs are worked on at once; 1 without it. */
+  workers?: number;
+  /** More members of the operation createEndpoint. */
+  [member: string]: unknown;
+}
+
+/** A job as the queue answers. */
+export interface JobStatus {
+  id: string;
+  status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT";
+  output?: any;
+  error?: string;
+  [member: string]: unknown;
+}
+
+export interface Endpoint {
+  readonly id: string;
+  readonly name: string;
+  /** The base of its operations: url + "/run". */
+  readonly url: string;
+  run(input: unknown, members?: Record<string, unknown>): Promise<JobStatus>;
+  runsync(input: unknown, members?: Record<string, unknown>): Promise<JobStatus>;
+  status(job: string | { id: string }): Promise<JobStatus>;
+  statusSync(job: string | { id: string }): Promise<JobStatus>;
+  /** Reads what a job streams, to its end. */
+  stream(job: string | { id: string }): Promise<any[]>;
+  cancel(job: string | { id: string }): Promise<JobStatus>;
+  health(): Promise<{ jobs: Record<string, number>; workers: Record<string, number> }>;
+}
+
+/** What falls due on the way has been done when there is an answer: the time that it is then. */
+export interface Clock {
+  now(): Promise<Date>;
+  state(): Promise<{ now: string; lag: number; mode: "running" | "frozen" | "auto"; until?: string; frozen: boolean; held: number }>;
+  freeze(): Promise<Date>;
+  resume(): Promise<Date>;
+  advance(milliseconds: number): Promise<Date>;
+  /** Has it go by itself to what is due whenever everything waits, for so long at the most. */
+  auto(options?: { milliseconds?: number; settle?: number }): Promise<Date>;
+  /** Waits on the clock, however it goes on. */
+  sleep(milliseconds: number): Promise<Date>;
+  /** Has the time of day of the machine step, back if it is less than 0. */
+  step(milliseconds: number): Promise<Date>;
+}
+
+/** What stands at JSON Pointers of a body. */
+export type Places = { pointer: string; equals: unknown }[] | Record<string, unknown>;
+
+export interface Fault {
+  operation: string;
+  id?: string;
+  when?: "before" | "after";
+  resource?: string;
+  keyId?: string;
+  body?: Places;
+  after?: number;
+  nth?: number;
+  every?: number;
+  times?: number;
+  probability?: number;
+  seed?: number;
+  latency?: number;
+  latencyMax?: number;
+  status?: number;
+  retryAfter?: number;
+  drop?: boolean;
+  half?: number;
+  garbage?: boolean;
+  bytesPerSecond?: number;
+}
+
+/** A fault in force, with how many calls it matched and how many of them met it. */
+export type ShownFault = Omit<Fault, "id"> & { id: string; calls: number; shown: number };
+
+export interface Faults {
+  add(fault: Fault): Promise<ShownFault>;
+  set(faults: Fault[]): Promise<void>;
+  list(): Promise<ShownFault[]>;
+  delete(fault: string | { id: string }): Promise<void>;
+  clear(): Promise<void>;
+}
+
+export interface JournalFilter {
+  operation?: string;
+  method?: string;
+  pathPrefix?: string;
+  keyId?: string;
+  resource?: string;
+  status?: string | number;
+  since?: string | Date;
+  until?: string | Date;
+  afterNumber?: number;
+}
+
+export interface Expectation extends JournalFilter {
+  headers?: { name: string; value: string }[] | Record<string, string>;
+  body?: Places;
+  /** A number is exactly so many; without it at least one. */
+  times?: number | { exactly?: number; atLeast?: number; atMost?: number };
+}
+
+export interface Journal {
+  entries(filter?: JournalFilter & { limit?: number }): Promise<JournalEntry[]>;
+  har(filter?: JournalFilter & { limit?: number }): Promise<any>;
+  clear(): Promise<void>;
+  /** Throws AssertionError, which says what does not hold and which request comes nearest. */
+  verify(expectations: Expectation | Expectation[], options?: { inOrder?: boolean }): Promise<void>;
+}
+
+/** A request that came, without what is secret in it; spec/controls.yaml has all of its members. */
+export interface JournalEntry {
+  number: number;
+  time: string;
+  duration: number;
+  method: string;
+  path: string;
+  query: string;
+  operation: string;
+  resources: Record<string, string>;
+  keyId: string;
+  user: string;
+  request: JournalMessage;
+  status: number;
+  response: JournalMessage;
+  [member: string]: unknown;
+}
+
+export interface JournalMessage {
+  headers: { name: string; value: string }[];
+  body: { text: string; base64: boolean; length: number; truncated: boolean };
+}

@@ -1,0 +1,3 @@
+import berth from "./index.cjs";
+
+export const { Refused, findProgram, start } = berth;

@@ -1,0 +1,286 @@
+"""A server of a test: the program berth in a process of its own, on a new database, with its clock in the test's hand."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from .connection import Connection
+from .controls import Clock, Faults, Journal
+from .worker import Handler, Worker
+
+START = 60.0  # seconds that a server may take to be ready
+STOP = 30.0  # seconds that it may take to end
+
+COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug", "--data"]
+
+# The server ends with the line that it is sent, and with the death of the process that would send it, however that died.
+GUARD = '"$@" & server=$!; exec >&-; read -r line; kill -TERM "$server" 2>/dev/null; wait "$server"'
+
+FUNCTION = {  # an endpoint of a function: nothing is started for it
+    "type": "QUEUE",
+    "image": "function",
+    "cpu": [{"id": "cpu3g", "vcpuCount": 2}],
+    "scaling": {"type": "QUEUE_DELAY", "queueDelay": 4},
+    "workers": {"min": 0, "max": 0},
+}
+
+
+class ProgramNotFound(Exception):
+    """The program berth is not where it is looked for."""
+
+
+class ServerFailed(Exception):
+    """The server did not start, or did not end as it should."""
+
+
+def find_program(chosen: "Optional[str]" = None) -> str:
+    """Gives the program: the chosen one, that of the environment's BERTH, the one inside this package, or that on the PATH."""
+    for where, named in (("--berth-binary", chosen), ("the environment's BERTH", os.environ.get("BERTH"))):
+        if named:
+            found = shutil.which(named)
+            if not found:
+                raise ProgramNotFound(f"{where} is {named}, which is no program that can be run")
+            return os.path.abspath(found)
+    inside = Path(__file__).parent / "bin" / "berth"
+    found = str(inside) if os.access(inside, os.X_OK) else shutil.which("berth")
+    if not found:
+        raise ProgramNotFound(
+            "there is no program berth: install a wheel of pytest-berth that has it inside, put it on the PATH, or name it by --berth-binary or "
+            "the environment's BERTH"
+        )
+    return found
+
+
+class Endpoint:
+    """An endpoint of the server, with requests of a client to it. What is answered is given as it comes."""
+
+    def __init__(self, server: "Server", endpoint_id: str, name: str):
+        self.id = endpoint_id
+        self.name = name
+        self.url = f"{server.queue_url}/v2/{endpoint_id}"
+        """The base of its operations: url + "/run"."""
+        self._client = Connection(self.url, server.key)
+        self._worker: Optional[Worker] = None
+
+    def run(self, input: Any, **members: Any) -> Dict[str, Any]:
+        """Submits a job; members are webhook, policy and s3Config."""
+        return dict(self._client.ask("POST", "/run", {"input": input, **members}))
+
+    def runsync(self, input: Any, **members: Any) -> Dict[str, Any]:
+        """Submits a job and waits for its end."""
+        return dict(self._client.ask("POST", "/runsync", {"input": input, **members}, timeout=None))
+
+    def status(self, job: Union[str, Dict[str, Any]]) -> Dict[str, Any]:
+        """Reads a job: its id, or what run gave."""
+        return dict(self._client.ask("GET", "/status/" + job_id(job)))
+
+    def status_sync(self, job: Union[str, Dict[str, Any]]) -> Dict[str, Any]:
+        """Waits for the end of a job."""
+        return dict(self._client.ask("GET", "/status-sync/" + job_id(job), timeout=None))
+
+    def stream(self, job: Union[str, Dict[str, Any]]) -> List[Any]:
+        """Reads what a job streams, to its end."""
+        values: List[Any] = []
+        while True:
+            read = self._client.ask("GET", "/stream/" + job_id(job), timeout=None)
+            status, chunks = (read["status"], read["stream"]) if isinstance(read, dict) else (self.status(job)["status"], read)
+            values += [chunk["output"] for chunk in chunks]
+            if status not in ("IN_QUEUE", "IN_PROGRESS") and not chunks:
+                return values
+
+    def cancel(self, job: Union[str, Dict[str, Any]]) -> Dict[str, Any]:
+        """Cancels a job."""
+        return dict(self._client.ask("POST", "/cancel/" + job_id(job)))
+
+    def health(self) -> Dict[str, Any]:
+        """Counts its jobs and workers."""
+        return dict(self._client.ask("GET", "/health"))
+
+    def close(self) -> None:
+        """Ends its worker, if a function is one; its jobs stay where they are. The server does it too."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
+
+
+def job_id(job: Union[str, Dict[str, Any]]) -> str:
+    """Gives the id of a job."""
+    return job if isinstance(job, str) else str(job["id"])
+
+
+class Server:
+    """
+    A running server. It is a context manager; pytest's fixtures berth and berth_session end theirs by themselves.
+
+        with Server(["--endpoint", "idle="]) as berth: ...
+    """
+
+    def __init__(self, args: Sequence[str] = (), program: Optional[str] = None, directory: Union[str, Path, None] = None):
+        """
+        Starts it with further arguments of berth serve. Its database and its log are in a directory that is made in the given one, or where
+        temporary files are, and is removed at the end. Raises ProgramNotFound or ServerFailed.
+        """
+        self._directory = Path(tempfile.mkdtemp(prefix="berth-", dir=directory))
+        self._log, self._stopped = self._directory / "log", False
+        self._read = ""  # of the log, once it is removed
+        try:
+            self._process = self._start([find_program(program), *COMMAND, str(self._directory / "data"), *args])
+        except BaseException:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            raise
+
+    def _start(self, command: List[str]) -> "subprocess.Popen[bytes]":
+        """Starts the program, and reads the one line that it prints when it is ready."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("BERTH_")}
+        environment["BERTH_CONFIG"] = os.devnull  # what the machine has set is not of the test
+        with self._log.open("wb") as log:
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", GUARD, "berth", *command], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                start_new_session=True,
+            )
+        try:
+            ready = json.loads(first_line(process))
+            self.url: str = ready["url"]
+            """The base of REST and GraphQL, without a slash at the end."""
+            self.queue_url: str = ready["queueUrl"]
+            """The base of the queue: jobs go to queue_url + "/v2/<endpoint id>/run"."""
+            self.key: str = ready["key"]
+            """A key with every scope."""
+            self.controls_key: str = ready["controlsKey"]
+            """The key of the test controls."""
+        except (ValueError, KeyError) as err:
+            end(process)
+            raise ServerFailed(f"{command[0]} did not start; its log ends with:\n{self.log(20)}") from err
+        except BaseException:
+            end(process)
+            raise
+
+        self.graphql_url = self.url + "/graphql"
+        self._controls = Connection(self.url + "/_berth", self.controls_key)
+        self.clock, self.faults, self.journal = Clock(self._controls), Faults(self._controls), Journal(self._controls)
+        self._declared: Dict[str, str] = dict(ready["endpoints"])
+        self._open: List[Endpoint] = []
+        self._keys: List[str] = []  # ids of those that new_key made
+        self._own: Optional[str] = None
+        return process
+
+    def control(self, method: str, path: str, body: Any = None) -> Any:
+        """Sends any test control: control("PUT", "/quotas", {"minute": 10, "hour": 100, "day": 1000}). Raises Refused."""
+        return self._controls.ask(method, path, body, timeout=None)
+
+    def new_key(self, *scopes: str, **members: Any) -> Dict[str, str]:
+        """Makes a further key, and gives its id and key. Members are name, user, exempt, spendLimit, expiresIn and contract."""
+        made = dict(self.control("POST", "/keys", {"scopes": list(scopes), **members}))
+        self._keys.append(made["id"])
+        return made
+
+    def endpoint(self, handler: Union[str, Handler], name: Optional[str] = None, workers: int = 1, **members: Any) -> Endpoint:
+        """
+        Gives an endpoint of a function, which gets each job as a dict with id and input, in a thread of the test: a plain function, a
+        generator, which streams, or an async one. So many jobs are worked on at once. What it raises fails the job, as with the official SDK.
+        A name instead of a function is the endpoint that an argument --endpoint declared, or a new one without workers. Members are more of
+        the operation createEndpoint, such as timeout.
+        """
+        if isinstance(handler, str):
+            declared = self._declared.get(handler)
+            return Endpoint(self, declared or self._create(handler, members), handler)
+
+        named = name or getattr(handler, "__name__", None) or type(handler).__name__
+        made = Endpoint(self, self._create(named, members), named)
+        made._worker = Worker(self.queue_url, made.id, named, self._own_key(), handler, workers)
+        self._open.append(made)
+        return made
+
+    def _create(self, name: str, members: Dict[str, Any]) -> str:
+        return str(Connection(self.url, self._own_key()).ask("POST", "/v2/serverless", {"name": name, **FUNCTION, **members})["id"])
+
+    def _own_key(self) -> str:
+        """Gives a key of ours: what we send counts against no quota of the test's, and the journal tells it from what the test sends."""
+        if self._own is None:
+            self._own = str(self.control("POST", "/keys", {"name": "pytest-berth", "scopes": ["all"], "exempt": True})["key"])
+        return self._own
+
+    def reset(self) -> None:
+        """Forgets everything but keys, declared endpoints and the time; endpoints of functions end, faults and journal are empty."""
+        self._close_endpoints()
+        self.control("POST", "/reset")
+
+    def _end_of_test(self) -> None:
+        """As reset, for a test that is over: what it made of keys goes too, and the clock runs."""
+        self.reset()
+        for key in self._keys:
+            if self._controls.send("DELETE", "/keys/" + key)[0] not in (204, 404):
+                raise ServerFailed(f"the key {key} cannot be revoked")
+        self._keys.clear()
+        self.clock.resume()
+
+    def log(self, lines: Optional[int] = None) -> str:
+        """Gives the server's log, or its last lines."""
+        text = self._log.read_text(errors="replace") if self._log.exists() else self._read
+        return text if lines is None else "\n".join(text.splitlines()[-lines:])
+
+    def close(self) -> None:
+        """Ends the workers and the server, and removes its directory. Raises HandlerStillRuns, or ServerFailed for an exit code but 0."""
+        if self._stopped:
+            return
+        self._stopped = True
+        try:
+            self._close_endpoints()
+        finally:
+            code = end(self._process)
+            self._read = self.log()
+            shutil.rmtree(self._directory, ignore_errors=True)
+        if code != 0:
+            raise ServerFailed(f"the server ended with {code}; its log ends with:\n{self.log(20)}")
+
+    def _close_endpoints(self) -> None:
+        errors = []
+        while self._open:
+            try:
+                self._open.pop().close()
+            except Exception as err:
+                errors.append(err)
+        if errors:
+            raise errors[0]
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def first_line(process: "subprocess.Popen[bytes]") -> bytes:
+    """Reads what the process prints up to the end of a line, or of all of it, for a minute at the most."""
+    assert process.stdout is not None
+    line, until = b"", time.monotonic() + START
+    while not line.endswith(b"\n") and select.select([process.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
+        read = os.read(process.stdout.fileno(), 1 << 16)
+        if not read:
+            break
+        line += read
+    return line
+
+
+def end(process: "subprocess.Popen[bytes]") -> int:
+    """Asks the server to end, and kills it if it does not. Gives its exit code."""
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        process.stdin.write(b"\n")
+        process.stdin.close()
+    except OSError:  # it ended by itself
+        pass
+    try:
+        return process.wait(STOP)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
+    finally:
+        process.stdout.close()

@@ -1,0 +1,202 @@
+"""What a run of pytest leaves behind, and what it says when something fails."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_berth import ProgramNotFound, Server, ServerFailed, find_program
+
+USES_A_SERVER = """
+    import pytest
+    from pytest_berth.connection import Connection
+
+    POD = {"name": "trainer", "image": "ubuntu:24.04", "cpu": {"id": "cpu3g", "vcpuCount": 2}}
+
+    @pytest.mark.parametrize("n", range(%d))
+    def test_alone(berth, n):
+        client = Connection(berth.url, berth.key)
+        assert client.ask("GET", "/v2/pods")["pods"] == []
+        client.ask("POST", "/v2/pods", POD)
+        assert berth.endpoint(lambda job: n).runsync({})["output"] == n
+        berth.clock.advance(3600)
+"""
+
+
+def servers_below(directory):
+    """Gives the processes whose command line has a path below the directory."""
+    shown = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], check=True, capture_output=True, text=True).stdout
+    return [line for line in shown.splitlines() if str(directory) in line and "serve --json" in line]
+
+
+def left_in(directory):
+    """Gives the directories of servers in the directory of a run."""
+    return [str(path) for path in Path(directory).rglob("berth-*")]
+
+
+def test_fifty_tests_with_a_server_each_leave_nothing(pytester):
+    pytester.makepyfile(USES_A_SERVER % 50)
+    base = pytester.path / "base"
+    result = pytester.runpytest_subprocess("--basetemp", str(base), "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=50)
+    assert base.exists()
+    assert servers_below(base) == []
+    assert left_in(base) == []
+
+
+def test_tests_at_once_share_nothing(pytester):
+    pytest.importorskip("xdist")
+    pytester.makepyfile(USES_A_SERVER % 6)
+    base = pytester.path / "base"
+    result = pytester.runpytest_subprocess("--basetemp", str(base), "-n", "3")
+    result.assert_outcomes(passed=6)
+    assert servers_below(base) == []
+    assert left_in(base) == []
+
+
+def test_a_server_leaves_no_thread_no_process_and_no_directory(tmp_path):
+    before = set(threading.enumerate())
+    with Server(directory=tmp_path) as berth:
+        assert len(servers_below(tmp_path)) == 2  # with its guard
+        assert berth.endpoint(lambda job: 1).runsync({})["output"] == 1
+    assert set(threading.enumerate()) == before
+    assert servers_below(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+    berth.close()  # again
+
+
+def test_a_run_that_is_killed_leaves_no_server(tmp_path):
+    script = f"from pytest_berth import Server; s = Server(directory={str(tmp_path)!r}); print('up', flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "up\n"
+        assert servers_below(tmp_path) != []
+        os.kill(run.pid, signal.SIGKILL)
+    end = time.monotonic() + 30
+    while servers_below(tmp_path):
+        assert time.monotonic() < end, "the server goes on"
+        time.sleep(0.02)
+
+
+def test_tests_of_one_server_find_nothing_of_each_other(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_berth.connection import Connection
+
+        urls, keys = set(), []
+
+        @pytest.mark.parametrize("n", range(3))
+        def test_it(berth_session, n):
+            urls.add(berth_session.url)
+            client = Connection(berth_session.url, berth_session.key)
+            assert len(urls) == 1
+            assert client.ask("GET", "/v2/pods")["pods"] == []
+            assert client.ask("GET", "/v2/serverless")["endpoints"] == []
+            assert [e["operation"] for e in berth_session.journal.entries()] == ["listPods", "listEndpoints"]
+            assert berth_session.faults.list() == []
+            assert berth_session.clock.state()["mode"] == "running"
+            assert [Connection(berth_session.url, key).send("GET", "/v2/pods")[0] for key in keys] == [401] * n
+
+            client.ask("POST", "/v2/pods", {"name": "p", "image": "i", "cpu": {"id": "cpu3g", "vcpuCount": 2}})
+            berth_session.endpoint(lambda job: 1).runsync({})
+            berth_session.clock.freeze()
+            berth_session.faults.add("listPods", status=500)
+            keys.append(berth_session.new_key("all")["key"])
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=3)
+
+
+def test_a_test_that_fails_shows_the_log_of_its_server(pytester):
+    pytester.makepyfile(
+        """
+        from pytest_berth.connection import Connection
+
+        def test_it(berth):
+            Connection(berth.url, berth.key).ask("GET", "/v2/pods")
+            assert False
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*- berth log -*", "*/v2/pods*"])
+    assert "brt_" not in result.stdout.str().replace(find_program(), "")
+
+
+def test_the_arguments_of_the_ini_file_are_those_of_the_server(pytester):
+    pytester.makeini("[pytest]\nberth_args = --endpoint 'idle=' --quota-minute 1")
+    pytester.makepyfile(
+        """
+        from pytest_berth.connection import Connection
+
+        def test_it(berth):
+            assert berth.endpoint("idle").run({})["status"] == "IN_QUEUE"
+            client = Connection(berth.url, berth.key)
+            assert [client.send("GET", "/v2/pods")[0] for _ in range(2)] == [200, 429]
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_arguments_that_make_no_sense_fail_with_what_the_program_says(tmp_path):
+    with pytest.raises(ServerFailed, match="unknown flag: --nonsense"):
+        Server(["--nonsense"], directory=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_program_is_the_option_then_the_environment_then_that_inside_then_on_the_path(monkeypatch, tmp_path):
+    for name in ("chosen", "of-environment", "berth"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    inside = Path(sys.modules["pytest_berth"].__file__).parent / "bin" / "berth"
+    monkeypatch.setenv("BERTH", str(tmp_path / "of-environment"))
+    assert find_program(str(tmp_path / "chosen")) == str(tmp_path / "chosen")
+    assert find_program() == str(tmp_path / "of-environment")
+
+    monkeypatch.delenv("BERTH")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_program() == (str(inside) if inside.exists() else str(tmp_path / "berth"))
+
+
+def test_a_program_that_is_not_there_is_named_with_what_to_do(monkeypatch, tmp_path):
+    with pytest.raises(ProgramNotFound, match="--berth-binary is /no/berth"):
+        find_program("/no/berth")
+    monkeypatch.setattr("pytest_berth.server.__file__", str(tmp_path / "server.py"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("BERTH", raising=False)
+    with pytest.raises(ProgramNotFound, match="install a wheel .* --berth-binary"):
+        find_program()
+
+
+def test_the_environment_is_that_of_the_server(berth_env):
+    assert os.environ["RUNPOD_API_BASE_URL"] == berth_env.url
+    assert os.environ["RUNPOD_ENDPOINT_BASE_URL"] == berth_env.queue_url + "/v2"
+    assert os.environ["RUNPOD_API_KEY"] == os.environ["BERTH_KEY"] == berth_env.key
+
+
+def test_what_the_client_keeps_is_that_of_the_server_for_one_test(pytester):
+    pytester.makepyfile(runpod="endpoint_url_base, api_key = 'https://elsewhere/v2', 'mine'")
+    pytester.makepyfile(
+        """
+        import runpod
+
+        def test_it(berth_env, berth_session):
+            assert berth_env is berth_session
+            assert (runpod.endpoint_url_base, runpod.api_key) == (berth_session.queue_url + "/v2", berth_session.key)
+
+        def test_after_it():
+            assert (runpod.endpoint_url_base, runpod.api_key) == ("https://elsewhere/v2", "mine")
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+def test_settings_of_the_machine_are_not_those_of_the_server(monkeypatch, tmp_path):
+    monkeypatch.setenv("BERTH_QUOTA_MINUTE", "not a number")
+    with Server(directory=tmp_path) as berth:
+        assert berth.clock.state()["mode"] == "running"
