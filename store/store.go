@@ -40,6 +40,7 @@ type Tx interface {
 	Access
 	Runtimes
 	Times
+	Seeds
 	// Clear removes everything but declared endpoints, their workers, keys, the lag, and where runtimes are.
 	Clear() error
 }

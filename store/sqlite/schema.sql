@@ -373,6 +373,11 @@ CREATE INDEX secrets_of_user ON secrets (user_id, created_at);
 
 -- sqlite_autoindex_secrets_1 ON secrets;
 
+CREATE TABLE seeds (
+  one    INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
+  digest TEXT NOT NULL                        -- of what the seed says
+) STRICT;
+
 CREATE TABLE ssh_keys (
   user_id TEXT PRIMARY KEY NOT NULL,
   lines   TEXT NOT NULL -- JSON

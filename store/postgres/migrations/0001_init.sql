@@ -358,6 +358,11 @@ CREATE UNIQUE INDEX secrets_by_name ON secrets (user_id, lower(name));
 
 CREATE INDEX secrets_of_user ON secrets (user_id, created_at, seq);
 
+CREATE TABLE seeds (
+  one    bigint PRIMARY KEY CHECK (one = 1),  -- there is no other row
+  digest text COLLATE "C" NOT NULL            -- of what the seed says
+);
+
 CREATE TABLE ssh_keys (
   user_id text COLLATE "C" PRIMARY KEY,
   lines   text COLLATE "C" NOT NULL      -- JSON
