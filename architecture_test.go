@@ -56,6 +56,7 @@ var rooms = map[string]struct {
 	"impl/journal":                     {may: []string{"impl/compute"}},
 	"impl/fault":                       {may: []string{"impl/compute", "impl/journal"}, uses: []string{http}},
 	"impl/spelling":                    {},
+	"impl/seed":                        {may: []string{"gen/controls", "gen/rest", "impl/compute", "impl/spelling", "impl/validate"}},
 	"store":                            {may: []string{"impl/compute"}},
 	"store/sqldb":                      {may: []string{"store", "impl/compute"}, uses: []string{sql}},
 	"store/groupcommit":                {may: []string{"store", "impl/compute"}},
@@ -88,7 +89,7 @@ var rooms = map[string]struct {
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/spelling", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/seed", "impl/spelling", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
@@ -96,7 +97,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},

@@ -81,6 +81,10 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	if err := c.passed("handlers", err); err != nil {
 		return nil, err
 	}
+	err = handler.Plant(ctx)
+	if err := c.passed("seed", err); err != nil {
+		return nil, err
+	}
 
 	g.seen.watch(edge.sources(), u)
 	first, _ := keys.first.wait() // it is there: finishFiles has waited for it

@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/seed"
 	"github.com/berthdev/berth/store"
 )
 
@@ -107,6 +108,7 @@ type bounds struct {
 	proxies     *limit.Proxies
 	connections *limit.Connections
 	queueQuotas map[string]int64
+	seed        *seed.Seed // nil: there is none
 }
 
 func readBounds(c Config) (b bounds, err error) {
@@ -129,6 +131,12 @@ func readBounds(c Config) (b bounds, err error) {
 	}
 	if b.kind, err = kindOf(c); err != nil {
 		return b, err
+	}
+
+	if c.Seed != "" {
+		if b.seed, err = seed.Read(c.Seed); err != nil {
+			return b, err
+		}
 	}
 
 	b.connections = limit.NewConnections(c.MaxConnections, c.StallTimeout)
