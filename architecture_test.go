@@ -56,7 +56,7 @@ var rooms = map[string]struct {
 	"impl/journal":                     {may: []string{"impl/compute"}},
 	"impl/fault":                       {may: []string{"impl/compute", "impl/journal"}, uses: []string{http}},
 	"impl/spelling":                    {},
-	"impl/seed":                        {may: []string{"gen/controls", "gen/rest", "impl/compute", "impl/spelling", "impl/validate"}},
+	"impl/seed":                        {may: []string{"gen/controls", "gen/rest", "impl/compute", "impl/spelling", "impl/validate", "spec"}},
 	"store":                            {may: []string{"impl/compute"}},
 	"store/sqldb":                      {may: []string{"store", "impl/compute"}, uses: []string{sql}},
 	"store/groupcommit":                {may: []string{"store", "impl/compute"}},
@@ -106,7 +106,7 @@ var rooms = map[string]struct {
 	"conformance/crash":    {may: []string{"store/pgtest", "store/postgres"}, uses: []string{http}}, // of berth it sees the interfaces alone, and who owns the database
 	"conformance/spread":   {},
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
-	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/seed", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
 	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/setting", "impl/worker"}, uses: []string{http}}, // what embedders import
 	"berthtest":            {may: []string{""}},

@@ -33,7 +33,7 @@ type entry struct {
 // The commands, in the two groups of the help.
 var (
 	serverCommands = []entry{
-		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"conformance", newConformanceCommand},
+		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
 		{"doctor", newDoctorCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
 	}
 	clientCommands = []entry{

@@ -384,7 +384,7 @@ type ClientInterface interface {
 
 	// ResetState Forget everything but keys and endpoints
 	//
-	// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with; the journal is empty.
+	// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with; the journal is empty. What the server's seed has is there again.
 	//
 	// Corresponds with POST /_berth/reset (the `ResetState` operationId).
 	ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1056,7 +1056,7 @@ func (c *Client) SetQuotas(ctx context.Context, body SetQuotasJSONRequestBody, r
 
 // ResetState Forget everything but keys and endpoints
 //
-// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with; the journal is empty.
+// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with; the journal is empty. What the server's seed has is there again.
 //
 // Corresponds with POST /_berth/reset (the `ResetState` operationId).
 func (c *Client) ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {

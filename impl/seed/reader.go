@@ -48,7 +48,7 @@ func (r *reader) readFile(name string, text []byte) {
 			return
 		}
 		if err != nil {
-			r.fault(nil, "", "is no YAML: "+strings.TrimPrefix(err.Error(), "yaml: "))
+			r.fault(nil, "", "cannot be read: "+err.Error())
 			return
 		}
 		if len(document.Content) > 0 {
@@ -79,7 +79,7 @@ func (r *reader) readDocument(n *yaml.Node) {
 		case at < 0:
 			r.fault(name, pointer, "is not a known member"+meant(name.Value, Lists()))
 		case seen[name.Value]:
-			r.fault(name, pointer, "is a duplicate member")
+			r.fault(name, pointer, "appears twice")
 		default:
 			budget = r.readList(lists[at], value, pointer, budget)
 		}
@@ -207,7 +207,7 @@ func (r *reader) members(l list, n *yaml.Node, item *Item, pointer string) *yaml
 		under := pointer + "/" + name.Value
 		switch {
 		case given[name.Value]:
-			r.fault(name, under, "is a duplicate member")
+			r.fault(name, under, "appears twice")
 		case value.Kind != yaml.ScalarNode || value.ShortTag() == "!!null" || value.Value == "":
 			r.fault(name, under, "must be a text")
 		default:
