@@ -41,6 +41,7 @@ type Tx interface {
 	Runtimes
 	Times
 	Seeds
+	States
 	// Clear removes everything but declared endpoints, their workers, keys, the lag, and where runtimes are.
 	Clear() error
 }

@@ -23,6 +23,7 @@ var byTheStatements = []string{
 	"job_counts.endpoint_id", // beside the counts
 	"clock.one",              // of the only row
 	"seeds.one",              // likewise
+	"states.one",             // likewise
 }
 
 // newDatabase opens the file of a new store, which is closed.

@@ -385,6 +385,12 @@ CREATE TABLE ssh_keys (
 
 -- sqlite_autoindex_ssh_keys_1 ON ssh_keys;
 
+CREATE TABLE states (
+  one      INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
+  saved_at INTEGER NOT NULL,                    -- by the time that decides
+  secret   TEXT NOT NULL                        -- fingerprint of the key of what is sealed
+) STRICT;
+
 CREATE TABLE system_lines (
   id       TEXT NOT NULL,    -- of the pod or worker
   position INTEGER NOT NULL, -- nanoseconds since 1970

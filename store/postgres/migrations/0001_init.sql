@@ -368,6 +368,12 @@ CREATE TABLE ssh_keys (
   lines   text COLLATE "C" NOT NULL      -- JSON
 );
 
+CREATE TABLE states (
+  one      bigint PRIMARY KEY CHECK (one = 1),  -- there is no other row
+  saved_at bigint NOT NULL,                     -- by the time that decides
+  secret   text COLLATE "C" NOT NULL            -- fingerprint of the key of what is sealed
+);
+
 CREATE TABLE system_lines (
   id       text COLLATE "C" NOT NULL,  -- of the pod or worker
   position bigint NOT NULL,            -- nanoseconds since 1970
