@@ -19,6 +19,8 @@ type Seeds interface {
 type States interface {
 	// Rows gives the rows of a table as transfer.Source does. It must not be called while it is being read from.
 	Rows(t transfer.Table) iter.Seq2[[]any, error]
+	// State gives what the state whose rows these are says of itself; it reports whether it was there.
+	State() (s compute.SavedState, found bool, err error)
 	// TakeState gives what the state whose rows these are says of itself, and forgets it; it reports whether it was there.
 	TakeState() (s compute.SavedState, found bool, err error)
 }

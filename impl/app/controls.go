@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -24,14 +25,26 @@ type controls struct {
 	simulations []runtime.Simulation
 	kept        *reconcile.Sweeps
 	work        []loop.Due // what the clock brings, in the order in which it is done
+	holder      *holder    // nil: servers share the store
+	secrets     secrets
+	saving      sync.Mutex // held while a state is saved or deleted
 }
 
 // openControls makes the controls, with a key in place of that of an earlier run; nil if there are to be none.
 func openControls(
-	ctx context.Context, c Config, clocks clocks, db database, keeper *timekeeper, who identity, n counts, runs *runtimes, use *useCases, w *work, u *undo,
+	ctx context.Context, g ground, clocks clocks, db database, keeper *timekeeper, who identity, n counts, runs *runtimes, use *useCases, w *work, u *undo,
 ) (*controls, error) {
+	c := g.config
 	if !c.TestControls {
 		return nil, nil
+	}
+	simulations := runs.simulations()
+	made := &controls{
+		key: c.controlsKey, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: w.due(simulations),
+		holder: g.holder, secrets: g.dir.secrets,
+	}
+	if made.key != "" { // the rows have it
+		return made, nil
 	}
 	for _, k := range who.keyring.Keys(false) {
 		if k.Allows(compute.ScopeControls) {
@@ -42,30 +55,33 @@ func openControls(
 	}
 
 	fresh := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls, compute.ScopeAdmin}, Exempt: true}
-	made, token, err := who.keyring.Create(ctx, fresh)
+	key, token, err := who.keyring.Create(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
+	made.key = token
 
 	// Or the next start would take the directory for one that has a key.
-	u.pushOnFailure("key of the test controls", func() error { return who.keyring.Delete(context.WithoutCancel(ctx), made.ID) })
-	simulations := runs.simulations()
-	return &controls{
-		key: token, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: w.due(simulations),
-	}, nil
+	u.pushOnFailure("key of the test controls", func() error { return who.keyring.Delete(context.WithoutCancel(ctx), key.ID) })
+	return made, nil
 }
 
 // Clock is the clock that tests set; nil without the test controls.
 func (s *Server) Clock() *compute.SettableClock {
-	if s.first == nil || s.first.controls == nil {
+	c, err := s.controls()
+	if err != nil {
 		return nil
 	}
-	return s.first.controls.clock
+	return c.clock
 }
 
 // Advance sets that clock forward by d and does all that falls due on the way, each at its time. It needs the test controls.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error {
-	return s.first.controls.Advance(ctx, d)
+	c, err := s.controls()
+	if err != nil {
+		return err
+	}
+	return c.Advance(ctx, d)
 }
 
 func (c *controls) Clock() *compute.SettableClock { return c.clock }

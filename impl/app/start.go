@@ -41,17 +41,22 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 		return startReplica(ctx, g, u)
 	}
 
-	v, err := openService(ctx, g, term{}, u)
+	h := &holder{inner: u.nest()}
+	g.holder = h
+	h.ground = g
+	v, err := openService(ctx, g, term{}, h.inner)
 	if err != nil {
 		return nil, err
 	}
+	h.now = v
 	s := newServer(g, u)
 	s.first = v
-	s.current = func() *service { return v }
+	s.current = h.current
 
-	v.runPods(u)
-	s.serve(v.handler, g.metrics(), g.bounds.connections, u)
-	v.run(u)
+	v.runPods(h.inner)
+	s.serve(h, g.metrics(), g.bounds.connections, u)
+	h.early = u.nest()
+	v.run(h.early)
 	return s, c.passed("loops", nil)
 }
 
@@ -63,6 +68,7 @@ type ground struct {
 	at      *addresses
 	seen    observers
 	leaving *leaving
+	holder  *holder // nil: servers share the store
 }
 
 // metrics answers with the metrics; nil: nothing is measured.

@@ -20,9 +20,14 @@ var (
 
 const deleteState = `DELETE FROM states`
 
+// State gives what the state whose rows these are says of itself.
+func (tx *Tx) State() (s compute.SavedState, found bool, err error) {
+	return get(tx, "read what the state says", stateColumns, selectState)
+}
+
 // TakeState gives what the state whose rows these are says of itself, and forgets it.
 func (tx *Tx) TakeState() (s compute.SavedState, found bool, err error) {
-	if s, found, err = get(tx, "read what the state says", stateColumns, selectState); err != nil || !found {
+	if s, found, err = tx.State(); err != nil || !found {
 		return s, found, err
 	}
 	_, err = tx.exec("forget what the state says", deleteState)

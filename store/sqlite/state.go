@@ -20,7 +20,7 @@ func OpenState(ctx context.Context, file, path string, clock compute.Clock) (_ *
 	if err := copyFile(file, path); err != nil {
 		return nil, err
 	}
-	d, err := OpenUnsynced(ctx, path, clock)
+	d, err := Open(ctx, path, clock)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the state %s: %w", filepath.Base(file), err), RemoveFiles(path))
 	}
