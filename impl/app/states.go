@@ -29,13 +29,6 @@ const (
 	mostStateBytes = 1 << 30 // of the values in the rows of one
 )
 
-// State is a saved state.
-type State struct {
-	Name    string
-	SavedAt time.Time // by the clock of the machine
-	Bytes   int64
-}
-
 var stateName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // stateFile gives where the state is. Rejected for what is no name.
@@ -54,7 +47,7 @@ func noState(name string) error {
 }
 
 // States gives the saved states of the data directory, by name.
-func (c *controls) States(context.Context) (all []State, err error) {
+func (c *controls) States(context.Context) (all []control.State, err error) {
 	entries, err := os.ReadDir(filepath.Join(c.config.Data, statesDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -68,7 +61,7 @@ func (c *controls) States(context.Context) (all []State, err error) {
 		if infoErr != nil {
 			continue // it was deleted meanwhile
 		}
-		all = append(all, State{name, info.ModTime().UTC().Truncate(time.Millisecond), info.Size()})
+		all = append(all, control.State{Name: name, SavedAt: info.ModTime().UTC().Truncate(time.Millisecond), Bytes: info.Size()})
 	}
 	return all, err
 }
@@ -86,7 +79,7 @@ func (c *controls) SaveState(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if len(all) >= mostStates && !slices.ContainsFunc(all, func(s State) bool { return s.Name == name }) {
+	if len(all) >= mostStates && !slices.ContainsFunc(all, func(s control.State) bool { return s.Name == name }) {
 		return compute.Errorf(compute.Conflict, "there are %d saved states, as many as there may be: delete some", len(all))
 	}
 	if _, err := atomicfile.MakeDir(filepath.Dir(file)); err != nil {
@@ -231,9 +224,6 @@ func (c *controls) prepare(ctx context.Context, file, to string) (err error) {
 		if err != nil {
 			return err
 		}
-		if !found {
-			return compute.Errorf(compute.Conflict, "it is a database of berth and no saved state")
-		}
 		if err := replaceControlsKey(tx, own); err != nil {
 			return err
 		}
@@ -241,6 +231,9 @@ func (c *controls) prepare(ctx context.Context, file, to string) (err error) {
 			if err := tx.SetSeed(seed.Digest); err != nil {
 				return err
 			}
+		}
+		if !found { // the database of a server: its time goes on as after a stop
+			return nil
 		}
 		return tx.SetLag(tx.Wall().Sub(s.SavedAt)) // what falls due goes on from where it was
 	})

@@ -35,8 +35,21 @@ type Controls interface {
 	// SetBoot sets how long a pod takes to come up.
 	SetBoot(d time.Duration)
 	Interruptions
+	States
 	// SetCapacity sets what the fleet has of the named types and flavors. Rejected for what the catalog does not know.
 	SetCapacity(capacity []control.Capacity) error
+}
+
+// States are everything that the server has, saved in files.
+type States interface {
+	// States gives the saved states, by name.
+	States(ctx context.Context) ([]control.State, error)
+	// SaveState saves all that is stored. Rejected for a name that is none, Conflict where there are too many states.
+	SaveState(ctx context.Context, name string) error
+	// LoadState goes back to a state, NotFound if there is none of the name, and Conflict where it cannot be loaded.
+	LoadState(ctx context.Context, name string) error
+	// DeleteState deletes a state; NotFound if there is none of the name.
+	DeleteState(ctx context.Context, name string) error
 }
 
 // Interruptions are what a test may do to pods and workers whose room can be taken away.
