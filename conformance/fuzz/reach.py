@@ -261,7 +261,21 @@ def taken_fault(request):
     return request.send()
 
 
+def saved_state(request):
+    control("PUT", f"states/{request.parameters['name']}")
+    return request.send()
+
+
+def no_state(request):
+    request.parameters["name"] = "nobody-saved-it"
+    return request.send()
+
+
 SPECIAL = {
+    "loadState 204": saved_state,
+    "loadState 404": no_state,
+    "deleteState 204": saved_state,
+    "deleteState 404": no_state,
     "addHost 409": taken_host,
     "addFault 409": taken_fault,
     "getJournalEntry 404": no_entry,

@@ -29,6 +29,18 @@ type holder struct {
 	inner, early *undo          // of the service, and of what it does unasked
 }
 
+// newHolder makes one that has no service yet.
+func newHolder(g ground) *holder {
+	undone := g.config.probe.undone
+	return &holder{ground: g, inner: &undo{undone: undone}, early: &undo{undone: undone}}
+}
+
+// held gives the ground of a service of the holder.
+func (g ground) held(h *holder, c Config) ground {
+	g.holder, g.config = h, c
+	return g
+}
+
 // current gives the service. While a state is loaded it waits.
 func (h *holder) current() *service {
 	h.mu.RLock()
@@ -120,9 +132,7 @@ func (h *holder) end() error {
 
 // begin begins a service.
 func (h *holder) begin(ctx context.Context, c Config) error {
-	g := h.ground
-	g.config = c
-	v, err := openService(ctx, g, term{}, h.inner)
+	v, err := openService(ctx, h.ground.held(h, c), term{}, h.inner)
 	if err != nil {
 		return errors.Join(err, h.inner.all(true))
 	}

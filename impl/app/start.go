@@ -41,21 +41,20 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 		return startReplica(ctx, g, u)
 	}
 
-	h := &holder{inner: u.nest()}
-	g.holder = h
-	h.ground = g
-	v, err := openService(ctx, g, term{}, h.inner)
+	h := newHolder(g)
+	u.nest(h.inner)
+	v, err := openService(ctx, g.held(h, c), term{}, h.inner)
 	if err != nil {
 		return nil, err
 	}
 	h.now = v
-	s := newServer(g, u)
+	s := newServer(g.held(h, c), u)
 	s.first = v
 	s.current = h.current
 
 	v.runPods(h.inner)
 	s.serve(h, g.metrics(), g.bounds.connections, u)
-	h.early = u.nest()
+	u.nest(h.early)
 	v.run(h.early)
 	return s, c.passed("loops", nil)
 }

@@ -124,3 +124,35 @@ func TestStates_RefusesWhatItCannotLoad(t *testing.T) {
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.LoadState(t.Context(), "newer")))
 	require.Contains(t, podsOf(t, s), seededPod, "nothing has changed")
 }
+
+func TestStates_OfAnOlderBerthAreBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := seededServer(t, app.Config{Data: dir})
+	text, err := os.ReadFile(filepath.Join("..", "..", "store", "sqlite", "testdata", "released", "1.sql"))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "states"), 0o700))
+	path := filepath.Join(dir, "states", "old.db")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(string(text) + `; DELETE FROM registries`) // another key has sealed them
+	require.NoError(t, err)
+	var user, volume string
+	require.NoError(t, db.QueryRow(`SELECT user_id, id FROM volumes`).Scan(&user, &volume))
+	require.NoError(t, db.Close())
+
+	require.NoError(t, s.LoadState(t.Context(), "old"))
+	status, body := call(t, "POST", s.URL()+"/_berth/keys", s.ControlsKey(), `{"scopes":["all"],"user":"`+user+`"}`)
+	require.Equal(t, 201, status)
+	status, _ = call(t, "GET", s.URL()+"/v2/network-volumes/"+volume, body["key"].(string), "")
+	require.Equal(t, 200, status)
+	status, _ = call(t, "GET", s.URL()+"/v2/pods", seededKey, "")
+	require.Equal(t, 401, status, "it is not in the state")
+
+	db, err = sql.Open("sqlite", path)
+	require.NoError(t, err)
+	var version int
+	require.NoError(t, db.QueryRow(`PRAGMA user_version`).Scan(&version))
+	require.NoError(t, db.Close())
+	require.Equal(t, 1, version, "the file stays as it is")
+}

@@ -25,11 +25,9 @@ func (u *undo) push(name string, do func() error) {
 	u.steps = append(u.steps, undoing{name: name, do: do})
 }
 
-// nest gives what is undone at this place: it may be undone before, and filled again.
-func (u *undo) nest() *undo {
-	inner := &undo{undone: u.undone}
+// nest has all of inner undone at this place. It may be undone before, and filled again.
+func (u *undo) nest(inner *undo) {
 	u.steps = append(u.steps, undoing{inner: inner})
-	return inner
 }
 
 // pushOnFailure adds what is undone only if the start fails.
