@@ -178,6 +178,9 @@ func (c *controls) LoadState(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return noState(name)
+	}
 	h := c.holder
 	switch {
 	case h == nil:
