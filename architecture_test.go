@@ -58,14 +58,15 @@ var rooms = map[string]struct {
 	"impl/journal/bodies":              {may: []string{"gen/rest", "impl/journal", "impl/validate", "spec"}, uses: []string{http}},
 	"impl/fault":                       {may: []string{"impl/compute", "impl/journal"}, uses: []string{http}},
 	"impl/spelling":                    {},
-	"store":                            {may: []string{"impl/compute"}},
-	"store/sqldb":                      {may: []string{"store", "impl/compute"}, uses: []string{sql}},
+	"impl/seed":                        {may: []string{"gen/controls", "gen/rest", "impl/compute", "impl/spelling", "impl/validate", "spec"}},
+	"store":                            {may: []string{"impl/compute", "store/transfer"}},
+	"store/sqldb":                      {may: []string{"store", "store/transfer", "impl/compute"}, uses: []string{sql}},
 	"store/groupcommit":                {may: []string{"store", "impl/compute"}},
 	"store/transfer":                   {},
 	"store/sqlite":                     {may: []string{"store", "store/groupcommit", "store/sqldb", "store/transfer", "impl/atomicfile", "impl/compute"}, uses: []string{sql}},
 	"store/postgres":                   {may: []string{"store", "store/groupcommit", "store/sqldb", "store/transfer", "impl/compute"}, uses: []string{sql, pgx}},
 	"store/pgtest":                     {may: []string{"impl/compute"}, uses: []string{pgx}}, // a PostgreSQL of one's own
-	"store/storetest":                  {may: []string{"store", "impl/compute"}},
+	"store/storetest":                  {may: []string{"store", "store/transfer", "impl/compute"}},
 	"store/faulttest":                  {may: []string{"impl/atomicfile"}},
 	"impl/args":                        {},
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "store"}},
@@ -94,7 +95,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/spelling", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/seed", "impl/spelling", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
@@ -102,7 +103,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},
@@ -111,7 +112,7 @@ var rooms = map[string]struct {
 	"conformance/crash":    {may: []string{"store/pgtest", "store/postgres"}, uses: []string{http}}, // of berth it sees the interfaces alone, and who owns the database
 	"conformance/spread":   {},
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
-	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/seed", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
 	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/setting", "impl/worker"}, uses: []string{http}}, // what embedders import
 	"berthtest":            {may: []string{""}},

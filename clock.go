@@ -8,7 +8,7 @@ import (
 )
 
 // Clock is the clock of one server: all that happens after a time, or is counted within one, goes by it. It runs with the
-// machine's until it is frozen or advanced, and never goes back.
+// machine's until it is frozen or advanced, and never goes back but by LoadState.
 type Clock struct{ app *app.Server }
 
 // Clock gives the server's clock. It panics unless the runtime is RuntimeSim: what really runs lives in real time.

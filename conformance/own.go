@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -82,6 +83,10 @@ func start(ctx context.Context, c app.Config) (t Target, stop func() error, err 
 	c.Listen, c.TestControls, c.Docs, c.GraphQL.Playground = "127.0.0.1:0", true, true, true
 	c.StallTimeout = 3 * time.Second // the rules wait for it
 	c.Endpoints = []app.Endpoint{{Name: "rules"}, {Name: "managed", Command: []string{"sleep", "3600"}}}
+	c.Seed = c.Data + ".seed.yaml"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(c.Seed), 0o700), os.WriteFile(c.Seed, ownSeed, 0o600)); err != nil {
+		return t, nil, err
+	}
 	s, err := app.Start(ctx, c)
 	if err != nil {
 		return t, nil, err

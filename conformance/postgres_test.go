@@ -15,10 +15,10 @@ import (
 )
 
 // ofOneServer are rules that do not hold where a replica sends requests on: of a connection that the owner cuts off before an answer, or in
-// it, the client of another replica gets 503, or as much as that one had sent on.
+// it, the client of another replica gets 503, or as much as that one had sent on; and no state is loaded where servers share a database.
 var ofOneServer = []string{
 	"controls.faults", "controls.faults.after", "controls.faults.graphql", "controls.faults.graphql.after", "controls.faults.half",
-	"controls.faults.held", "controls.journal.faults",
+	"controls.faults.held", "controls.journal.faults", "controls.states.load",
 }
 
 // TestRules_HoldOnThreeReplicas runs every rule against three servers over one PostgreSQL, each request of it against any of them.

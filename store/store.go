@@ -40,6 +40,8 @@ type Tx interface {
 	Access
 	Runtimes
 	Times
+	Seeds
+	States
 	// Clear removes everything but declared endpoints, their workers, keys, the lag, and where runtimes are.
 	Clear() error
 }

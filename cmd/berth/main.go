@@ -33,14 +33,14 @@ type entry struct {
 // The commands, in the two groups of the help.
 var (
 	serverCommands = []entry{
-		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"conformance", newConformanceCommand},
+		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
 		{"record", newRecordCommand}, {"play", newPlayCommand}, {"compare", newCompareCommand},
 		{"doctor", newDoctorCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
 	}
 	clientCommands = []entry{
 		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"build", newBuildCommand}, {"templates", newTemplatesCommand},
 		{"volumes", newVolumesCommand}, {"global-volumes", newGlobalVolumesCommand}, {"secrets", newSecretsCommand}, {"catalog", newCatalogCommand},
-		{"hosts", newHostsCommand}, {"journal", newJournalCommand}, {"faults", newFaultsCommand}, {"clock", newClockCommand}, {"webhooks", newWebhooksCommand},
+		{"hosts", newHostsCommand}, {"journal", newJournalCommand}, {"faults", newFaultsCommand}, {"clock", newClockCommand}, {"webhooks", newWebhooksCommand}, {"states", newStatesCommand},
 	}
 )
 

@@ -261,6 +261,16 @@ def taken_fault(request):
     return request.send()
 
 
+def saved_state(request):
+    control("PUT", f"states/{request.parameters['name']}")
+    return request.send()
+
+
+def no_state(request):
+    request.parameters["name"] = "nobody-saved-it"
+    return request.send()
+
+
 def delivery(request, webhook):
     """Has a job deliver to the webhook; gives the delivery after its first try."""
     body = {"input": {}, "webhook": webhook}
@@ -285,6 +295,10 @@ def undelivered(request):
 
 
 SPECIAL = {
+    "loadState 204": saved_state,
+    "loadState 404": no_state,
+    "deleteState 204": saved_state,
+    "deleteState 404": no_state,
     "deliverWebhook 204": delivered,
     "deliverWebhook 404": no_entry,
     "deliverWebhook 409": undelivered,

@@ -7,6 +7,7 @@ import subprocess
 import urllib.request
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +28,10 @@ class Controls:
             request.add_header("Content-Type", "application/json")
         with urllib.request.urlopen(request) as answer:
             return json.loads(answer.read() or "null")
+
+    def reset(self):
+        """Forgets what became of the server: what seed.yaml has is there, as it was at first."""
+        return self.send("POST", "/reset")
 
     def fault(self, operation, **members):
         """Scripts what an operation does wrong, such as when="after", status=503, times=1."""
@@ -76,6 +81,7 @@ def berth(tmp_path):
     """A server with two endpoints: "echo" gives back what it is given, and "idle" has no workers."""
     command = [BERTH, "serve", "--test-controls", "--json", "--listen", "127.0.0.1:0", "--data", tmp_path / "berth"]
     command += ["--endpoint", f"echo={shlex.quote(BERTH)} worker --handler echo", "--endpoint", "idle="]
+    command += ["--seed", Path(__file__).with_name("seed.yaml")]
     # A handler of your own: ["--endpoint", f"mine={shlex.quote(sys.executable)} -u {shlex.quote(path_of_handler)}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:

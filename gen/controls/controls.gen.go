@@ -838,6 +838,20 @@ type ShownFault struct {
 // ShownFaultWhen defines model for ShownFault.When.
 type ShownFaultWhen string
 
+// State defines model for State.
+type State struct {
+	Bytes int64  `json:"bytes"`
+	Name  string `json:"name"`
+
+	// SavedAt By the clock of the machine.
+	SavedAt time.Time `json:"savedAt"`
+}
+
+// StateList defines model for StateList.
+type StateList struct {
+	States []State `json:"states"`
+}
+
 // Step defines model for Step.
 type Step struct {
 	// Milliseconds At most a year; less than 0 is back.
@@ -1135,6 +1149,18 @@ type ServerInterface interface {
 	// ResetState Forget everything but keys and endpoints
 	// (POST /_berth/reset)
 	ResetState(ctx echo.Context) error
+	// ListStates List the saved states
+	// (GET /_berth/states)
+	ListStates(ctx echo.Context) error
+	// DeleteState Delete a saved state
+	// (DELETE /_berth/states/{name})
+	DeleteState(ctx echo.Context, name string) error
+	// SaveState Save everything under a name
+	// (PUT /_berth/states/{name})
+	SaveState(ctx echo.Context, name string) error
+	// LoadState Go back to a saved state
+	// (POST /_berth/states/{name}/load)
+	LoadState(ctx echo.Context, name string) error
 	// SetStorage Set whether the storage takes writes
 	// (PUT /_berth/storage)
 	SetStorage(ctx echo.Context) error
@@ -1589,6 +1615,63 @@ func (w *ServerInterfaceWrapper) ResetState(ctx echo.Context) error {
 	return err
 }
 
+// ListStates converts echo context to params.
+func (w *ServerInterfaceWrapper) ListStates(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListStates(ctx)
+	return err
+}
+
+// DeleteState converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteState(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteState(ctx, name)
+	return err
+}
+
+// SaveState converts echo context to params.
+func (w *ServerInterfaceWrapper) SaveState(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SaveState(ctx, name)
+	return err
+}
+
+// LoadState converts echo context to params.
+func (w *ServerInterfaceWrapper) LoadState(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.LoadState(ctx, name)
+	return err
+}
+
 // SetStorage converts echo context to params.
 func (w *ServerInterfaceWrapper) SetStorage(ctx echo.Context) error {
 	var err error
@@ -1698,6 +1781,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
+	router.GET(options.BaseURL+"/_berth/states", wrapper.ListStates, options.OperationMiddlewares["listStates"]...)
+	router.DELETE(options.BaseURL+"/_berth/states/:name", wrapper.DeleteState, options.OperationMiddlewares["deleteState"]...)
+	router.PUT(options.BaseURL+"/_berth/states/:name", wrapper.SaveState, options.OperationMiddlewares["saveState"]...)
+	router.POST(options.BaseURL+"/_berth/states/:name/load", wrapper.LoadState, options.OperationMiddlewares["loadState"]...)
 	router.PUT(options.BaseURL+"/_berth/storage", wrapper.SetStorage, options.OperationMiddlewares["setStorage"]...)
 	router.GET(options.BaseURL+"/_berth/webhooks", wrapper.GetWebhooks, options.OperationMiddlewares["getWebhooks"]...)
 	router.POST(options.BaseURL+"/_berth/webhooks/:number/deliver", wrapper.DeliverWebhook, options.OperationMiddlewares["deliverWebhook"]...)

@@ -943,6 +943,39 @@ func (v ShownFault) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v State) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"bytes":`...)
+	dst = encode.Int(dst, v.Bytes)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"savedAt":`...)
+	dst = encode.Time(dst, v.SavedAt)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v StateList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"states":`...)
+	if v.States == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.States {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v VerificationFailure) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"expectation":`...)

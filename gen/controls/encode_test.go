@@ -38,6 +38,8 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[NearMiss](t)
 	encodetest.Check[Problem](t)
 	encodetest.Check[ShownFault](t)
+	encodetest.Check[State](t)
+	encodetest.Check[StateList](t)
 	encodetest.Check[VerificationFailure](t)
 	encodetest.Check[VerificationResult](t)
 	encodetest.Check[Webhook](t)

@@ -37,6 +37,18 @@ var paramsOfDeleteFault = []validate.Param{
 	{In: "path", Name: "faultId", Required: true},
 }
 
+var paramsOfSaveState = []validate.Param{
+	{In: "path", Name: "name", Required: true, Text: &validate.Text{Pattern: validate.MustPattern(`^[a-z0-9][a-z0-9_-]{0,63}$`)}},
+}
+
+var paramsOfDeleteState = []validate.Param{
+	{In: "path", Name: "name", Required: true, Text: &validate.Text{Pattern: validate.MustPattern(`^[a-z0-9][a-z0-9_-]{0,63}$`)}},
+}
+
+var paramsOfLoadState = []validate.Param{
+	{In: "path", Name: "name", Required: true, Text: &validate.Text{Pattern: validate.MustPattern(`^[a-z0-9][a-z0-9_-]{0,63}$`)}},
+}
+
 var paramsOfListJournal = []validate.Param{
 	parameterJournalOperation,
 	parameterJournalMethod,
@@ -235,6 +247,30 @@ var Ops = map[string]validate.Op{
 		Method: "DELETE", Path: "/_berth/faults/{faultId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfDeleteFault, false, path, query, header)
+		},
+	},
+	"listStates": {
+		Method: "GET", Path: "/_berth/states",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"saveState": {
+		Method: "PUT", Path: "/_berth/states/{name}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfSaveState, false, path, query, header)
+		},
+	},
+	"deleteState": {
+		Method: "DELETE", Path: "/_berth/states/{name}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfDeleteState, false, path, query, header)
+		},
+	},
+	"loadState": {
+		Method: "POST", Path: "/_berth/states/{name}/load",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfLoadState, false, path, query, header)
 		},
 	},
 	"listJournal": {

@@ -438,10 +438,38 @@ type ClientInterface interface {
 
 	// ResetState Forget everything but keys and endpoints
 	//
-	// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with; the journal is empty.
+	// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with; the journal is empty. What the server's seed has is there again.
 	//
 	// Corresponds with POST /_berth/reset (the `ResetState` operationId).
 	ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListStates List the saved states
+	//
+	// By name. They are files below states of the data directory, of the server that answers.
+	//
+	// Corresponds with GET /_berth/states (the `ListStates` operationId).
+	ListStates(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteState Delete a saved state
+	//
+	// What the server has stays as it is.
+	//
+	// Corresponds with DELETE /_berth/states/{name} (the `DeleteState` operationId).
+	DeleteState(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SaveState Save everything under a name
+	//
+	// All that is stored, as it is at one time, in place of what was saved under the name before. 409 where there are 100 states, or more in the server than one may have.
+	//
+	// Corresponds with PUT /_berth/states/{name} (the `SaveState` operationId).
+	SaveState(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoadState Go back to a saved state
+	//
+	// As if the server were started again on what the state has, whatever version of berth saved it up to this one: requests that are held are answered, others wait. The key of the test controls stays; faults and the journal are empty, quotas are those of the settings. What falls due goes on from where it was. 409 where it cannot be loaded: a newer berth saved it, another secret key sealed what is in it, servers share the database, or the runtime is not the simulated one.
+	//
+	// Corresponds with POST /_berth/states/{name}/load (the `LoadState` operationId).
+	LoadState(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetStorageWithBody Set whether the storage takes writes
 	//
@@ -1231,11 +1259,79 @@ func (c *Client) SetQuotas(ctx context.Context, body SetQuotasJSONRequestBody, r
 
 // ResetState Forget everything but keys and endpoints
 //
-// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with; the journal is empty.
+// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with; the journal is empty. What the server's seed has is there again.
 //
 // Corresponds with POST /_berth/reset (the `ResetState` operationId).
 func (c *Client) ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResetStateRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListStates List the saved states
+//
+// By name. They are files below states of the data directory, of the server that answers.
+//
+// Corresponds with GET /_berth/states (the `ListStates` operationId).
+func (c *Client) ListStates(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListStatesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteState Delete a saved state
+//
+// What the server has stays as it is.
+//
+// Corresponds with DELETE /_berth/states/{name} (the `DeleteState` operationId).
+func (c *Client) DeleteState(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteStateRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SaveState Save everything under a name
+//
+// All that is stored, as it is at one time, in place of what was saved under the name before. 409 where there are 100 states, or more in the server than one may have.
+//
+// Corresponds with PUT /_berth/states/{name} (the `SaveState` operationId).
+func (c *Client) SaveState(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSaveStateRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoadState Go back to a saved state
+//
+// As if the server were started again on what the state has, whatever version of berth saved it up to this one: requests that are held are answered, others wait. The key of the test controls stays; faults and the journal are empty, quotas are those of the settings. What falls due goes on from where it was. 409 where it cannot be loaded: a newer berth saved it, another secret key sealed what is in it, servers share the database, or the runtime is not the simulated one.
+//
+// Corresponds with POST /_berth/states/{name}/load (the `LoadState` operationId).
+func (c *Client) LoadState(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoadStateRequest(c.Server, name)
 	if err != nil {
 		return nil, err
 	}
@@ -2551,6 +2647,135 @@ func NewResetStateRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/_berth/reset")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListStatesRequest constructs an http.Request for the ListStates method
+func NewListStatesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/states")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteStateRequest constructs an http.Request for the DeleteState method
+func NewDeleteStateRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/states/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSaveStateRequest constructs an http.Request for the SaveState method
+func NewSaveStateRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/states/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewLoadStateRequest constructs an http.Request for the LoadState method
+func NewLoadStateRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/states/%s/load", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}

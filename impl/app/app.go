@@ -26,10 +26,11 @@ type Server struct {
 	undo    *undo
 	first   *service        // that the start made; nil: another replica owns the store
 	current func() *service // likewise, now
+	holder  *holder         // nil: servers share the store
 }
 
 func newServer(g ground, u *undo) *Server {
-	return &Server{config: g.config, at: g.at, leaving: g.leaving, failed: make(chan error, len(g.at.listeners)), undo: u}
+	return &Server{config: g.config, at: g.at, leaving: g.leaving, failed: make(chan error, len(g.at.listeners)), undo: u, holder: g.holder}
 }
 
 // URL is the base of the REST interface, without a slash at the end.
@@ -146,5 +147,8 @@ func shutDown(servers []*http.Server, drain time.Duration) error {
 // drain time what is left is cut off. Then the pods are ended whose end was acknowledged. Everything acknowledged is on disk already.
 func (s *Server) Close() error {
 	s.leaving.giveNotice(s.config.DrainNotice)
+	if s.holder != nil {
+		s.holder.close()
+	}
 	return s.undo.all(false)
 }

@@ -16,6 +16,7 @@ type Config struct {
 	Store           string              // URL of a PostgreSQL database that keeps everything; empty: a file in the data directory
 	SecretKey       string              // file with the key of what is stored encrypted; empty: secret.key in the data directory
 	FirstKey        string              // token of a key with every scope, which is made if there is none of it; empty: a new directory gets one of its own
+	Seed            string              // file or directory with what there is from the start and after a reset, see package seed; empty: nothing
 	ReplicaURL      string              // base under which the other servers of that database reach this one; empty: the address
 	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
@@ -56,6 +57,9 @@ type Config struct {
 
 	clock compute.Clock // nil: the machine's, or with TestControls one that can be set
 	probe probe         // what tests see of the start
+
+	controlsKey string // token of the test controls, which the rows have already; empty: a new one is made
+	frozen      bool   // the clock that tests set begins to stand still
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -25,15 +26,29 @@ type controls struct {
 	simulations []runtime.Simulation
 	kept        *reconcile.Sweeps
 	work        []loop.Due // what the clock brings, in the order in which it is done
+	holder      *holder    // nil: servers share the store
+	secrets     secrets
+	saving      sync.Mutex // held while a state is saved or deleted
 	auto        *loop.Auto // has the clock go by itself
 }
 
 // openControls makes the controls, with a key in place of that of an earlier run; nil if there are to be none.
 func openControls(
-	ctx context.Context, c Config, clocks clocks, db database, keeper *timekeeper, who identity, n counts, runs *runtimes, use *useCases, w *work, u *undo,
+	ctx context.Context, g ground, clocks clocks, db database, keeper *timekeeper, who identity, n counts, runs *runtimes, use *useCases, w *work, u *undo,
 ) (*controls, error) {
+	c := g.config
 	if !c.TestControls {
 		return nil, nil
+	}
+	simulations := runs.simulations()
+	due := w.due(simulations)
+	made := &controls{
+		key: c.controlsKey, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: due,
+		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, c.Log),
+		holder: g.holder, secrets: g.dir.secrets,
+	}
+	if made.key != "" { // the rows have it
+		return made, nil
 	}
 	for _, k := range who.keyring.Keys(false) {
 		if k.Allows(compute.ScopeControls) {
@@ -44,27 +59,24 @@ func openControls(
 	}
 
 	fresh := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls, compute.ScopeAdmin}, Exempt: true}
-	made, token, err := who.keyring.Create(ctx, fresh)
+	key, token, err := who.keyring.Create(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
+	made.key = token
 
 	// Or the next start would take the directory for one that has a key.
-	u.pushOnFailure("key of the test controls", func() error { return who.keyring.Delete(context.WithoutCancel(ctx), made.ID) })
-	simulations := runs.simulations()
-	due := w.due(simulations)
-	return &controls{
-		key: token, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: due,
-		auto: loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, c.Log),
-	}, nil
+	u.pushOnFailure("key of the test controls", func() error { return who.keyring.Delete(context.WithoutCancel(ctx), key.ID) })
+	return made, nil
 }
 
 // Clock is the clock that tests set; nil without the test controls.
 func (s *Server) Clock() *compute.SettableClock {
-	if s.first == nil || s.first.controls == nil {
+	c, err := s.controls()
+	if err != nil {
 		return nil
 	}
-	return s.first.controls.clock
+	return c.clock
 }
 
 // What the clock does.
@@ -76,18 +88,28 @@ const (
 
 // SetClock has that clock run, stand still, or go by itself by at most so much; 0: without a bound. It needs the test controls.
 func (s *Server) SetClock(mode httpapi.ClockMode, most time.Duration) {
-	s.first.controls.SetClock(mode, most, httpapi.DefaultSettle)
+	if c, err := s.controls(); err == nil {
+		c.SetClock(mode, most, httpapi.DefaultSettle)
+	}
 }
 
 // Sleep returns when that clock has moved on by d, or with the error of ctx.
 func (s *Server) Sleep(ctx context.Context, d time.Duration) error {
-	defer s.first.controls.Request()()
-	return compute.Sleep(ctx, s.first.controls.clock, d)
+	c, err := s.controls()
+	if err != nil {
+		return err
+	}
+	defer c.Request()()
+	return compute.Sleep(ctx, c.clock, d)
 }
 
 // Advance sets that clock forward by d and does all that falls due on the way, each at its time. It needs the test controls.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error {
-	return s.first.controls.Advance(ctx, d)
+	c, err := s.controls()
+	if err != nil {
+		return err
+	}
+	return c.Advance(ctx, d)
 }
 
 func (c *controls) Clock() *compute.SettableClock { return c.clock }

@@ -22,6 +22,7 @@ const (
 	lockFile     = "lock"          // held while a server runs
 	ownerFile    = "runtime-owner" // the name that the directory's containers are found by
 	bodiesDir    = "bodies"        // of large bodies while they come
+	statesDir    = "states"        // of saved states
 	buildsDir    = "builds"        // of archives that are built
 )
 
@@ -41,7 +42,10 @@ func openDirectory(dir, version string, hasDatabase bool, log *slog.Logger) (mad
 	if unlock, err = lock(dir, "berth "+version); err != nil {
 		return nil, nil, err
 	}
-	if err := checkFiles(dir, hasDatabase, log); err != nil {
+	if hasDatabase {
+		err = takeBack(filepath.Join(dir, databaseFile))
+	}
+	if err := errors.Join(err, checkFiles(dir, hasDatabase, log)); err != nil {
 		return nil, nil, errors.Join(err, unlock())
 	}
 
@@ -99,7 +103,7 @@ func closeToOthers(dir string, log *slog.Logger) error {
 
 // isOurs reports whether a name in a data directory is one that berth or its database gives.
 func isOurs(name string) bool {
-	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, buildsDir, lostAndFound}
+	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, buildsDir, statesDir, lostAndFound}
 	for _, k := range runtime.Kinds() {
 		ours = append(ours, k.Folders...)
 	}

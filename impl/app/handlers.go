@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"path/filepath"
 
 	"github.com/berthdev/berth/graphql"
@@ -38,7 +37,7 @@ type edge struct {
 func (e edge) leaves() bool { return e.config.Store == "" && e.leaving.Load() }
 
 // newHandler makes what answers the requests of clients and workers.
-func newHandler(e edge) (http.Handler, error) {
+func newHandler(e edge) (*httpapi.Handler, error) {
 	c, use := e.config, e.use
 	bodies, err := limit.NewBodies(filepath.Join(c.Data, bodiesDir), c.StallTimeout)
 	if err != nil {
@@ -55,7 +54,7 @@ func newHandler(e edge) (http.Handler, error) {
 		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
 		Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
 		Draining: e.draining, Leaving: e.leaves, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Archives: archives, Answers: answers,
-		Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
+		Seed: e.bounds.seed, Owner: owner, Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
 		GraphQL: graphql.New(graphql.Services{
 			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Keyring: e.who.keyring, Faults: faults,
 			Clock: e.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: bodies, Answers: answers,

@@ -71,7 +71,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	}
 
 	work := newWork(ctx, c, clocks, db.store, keeper, keys, rates, use, u)
-	controls, err := openControls(ctx, c, clocks, db, keeper, keys, rates, runs, use, work, u)
+	controls, err := openControls(ctx, g, clocks, db, keeper, keys, rates, runs, use, work, u)
 	if err := c.passed("test controls", err); err != nil {
 		return nil, err
 	}
@@ -79,6 +79,10 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	edge := edge{c, g.bounds, clocks.Clock, db, keys, rates, runs, g.at, g.seen, use, controls, g.leaving, work.loops.ctx}
 	handler, err := newHandler(edge)
 	if err := c.passed("handlers", err); err != nil {
+		return nil, err
+	}
+	err = handler.Plant(ctx)
+	if err := c.passed("seed", err); err != nil {
 		return nil, err
 	}
 

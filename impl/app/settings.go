@@ -96,6 +96,10 @@ var table = []row{
 		Help: "file with the hosts that pods are placed on, or the word machine for this one; without it a simulated fleet with plenty of everything",
 	}, func(c *Config) any { return &c.Fleet }},
 	{setting.Setting{
+		Name: "seed", Option: "Seed",
+		Help: "file, or directory of files, of what the server has from the start and after a reset of the test controls: keys, pods, endpoints and the like, in YAML; see docs/contract.md",
+	}, func(c *Config) any { return &c.Seed }},
+	{setting.Setting{
 		Name: "placement", Option: "Placement", Default: string(runtime.PolicyPack), Choices: runtime.Policies(),
 		Help: "how hosts are chosen: pack fills one before the next, spread takes the one with the most left, spread-data-centers that of the data center with the most left; kubernetes chooses by itself",
 	}, func(c *Config) any { return &c.Placement }},

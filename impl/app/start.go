@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/seed"
 	"github.com/berthdev/berth/store"
 )
 
@@ -40,17 +41,21 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 		return startReplica(ctx, g, u)
 	}
 
-	v, err := openService(ctx, g, term{}, u)
+	h := newHolder(g)
+	u.nest(h.inner)
+	v, err := openService(ctx, g.held(h, c), term{}, h.inner)
 	if err != nil {
 		return nil, err
 	}
-	s := newServer(g, u)
+	h.now = v
+	s := newServer(g.held(h, c), u)
 	s.first = v
-	s.current = func() *service { return v }
+	s.current = h.current
 
-	v.runPods(u)
-	s.serve(v.handler, g.metrics(), g.bounds.connections, u)
-	v.run(u)
+	v.runPods(h.inner)
+	s.serve(h, g.metrics(), g.bounds.connections, u)
+	u.nest(h.early)
+	v.run(h.early)
 	return s, c.passed("loops", nil)
 }
 
@@ -62,6 +67,7 @@ type ground struct {
 	at      *addresses
 	seen    observers
 	leaving *leaving
+	holder  *holder // nil: servers share the store
 }
 
 // metrics answers with the metrics; nil: nothing is measured.
@@ -107,6 +113,7 @@ type bounds struct {
 	proxies     *limit.Proxies
 	connections *limit.Connections
 	queueQuotas map[string]int64
+	seed        *seed.Seed // nil: there is none
 }
 
 func readBounds(c Config) (b bounds, err error) {
@@ -129,6 +136,12 @@ func readBounds(c Config) (b bounds, err error) {
 	}
 	if b.kind, err = kindOf(c); err != nil {
 		return b, err
+	}
+
+	if c.Seed != "" {
+		if b.seed, err = seed.Read(c.Seed); err != nil {
+			return b, err
+		}
 	}
 
 	b.connections = limit.NewConnections(c.MaxConnections, c.StallTimeout)

@@ -17,11 +17,17 @@ type undoing struct {
 	name   string
 	failed bool // only if the start failed
 	do     func() error
+	inner  *undo // in place of it: all of that
 }
 
 // push adds how something is undone.
 func (u *undo) push(name string, do func() error) {
 	u.steps = append(u.steps, undoing{name: name, do: do})
+}
+
+// nest has all of inner undone at this place. It may be undone before, and filled again.
+func (u *undo) nest(inner *undo) {
+	u.steps = append(u.steps, undoing{inner: inner})
 }
 
 // pushOnFailure adds what is undone only if the start fails.
@@ -36,6 +42,10 @@ func (u *undo) all(failed bool) error {
 	var errs []error
 	for _, one := range slices.Backward(steps) {
 		if one.failed && !failed {
+			continue
+		}
+		if one.inner != nil {
+			errs = append(errs, one.inner.all(failed))
 			continue
 		}
 		if u.undone != nil {

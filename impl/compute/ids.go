@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -53,6 +54,8 @@ type IDs struct {
 	last     uint64 // the time of the last job's id: milliseconds << counterBits | counter
 	number   uint16 // of this source
 	numbered bool   // it has a number
+
+	spared map[string]struct{} // ids of resources that are not to be made
 }
 
 // The twelve bits after the milliseconds of a job's id, which order it and number its row: a counter, and the number of the source.
@@ -102,6 +105,9 @@ func (s *IDs) Word(n int) string {
 // podIDSize is how many characters the id of a pod, an endpoint and the like has.
 const podIDSize = 14
 
+// keyIDSize is how many characters the id of a key has.
+const keyIDSize = 10
+
 // idEpoch is what the ids of resources count from, in milliseconds since 1970: the begin of 2020.
 const idEpoch = 1_577_836_800_000
 
@@ -118,10 +124,27 @@ func (s *IDs) resource() string {
 			left /= 36
 		}
 		word[0] = digits[10+left%26]
-		if id := string(word); !slices.Contains(reservedIDs, id) {
+		if id := string(word); !slices.Contains(reservedIDs, id) && !s.spares(id) {
 			return id
 		}
 	}
+}
+
+// Spare has nothing get that id any more: somebody has fixed it for what they want to have it.
+func (s *IDs) Spare(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spared == nil {
+		s.spared = map[string]struct{}{}
+	}
+	s.spared[id] = struct{}{}
+}
+
+func (s *IDs) spares(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, spared := s.spared[id]
+	return spared
 }
 
 // Pod makes a pod's id (rule rest.ids).
@@ -158,7 +181,13 @@ func (s *IDs) Build() BuildID { return BuildID(s.resource()) }
 func (s *IDs) Worker() WorkerID { return WorkerID(s.resource()) }
 
 // Key makes a key's id, the part of a key that may be shown.
-func (s *IDs) Key() KeyID { return KeyID(s.Word(10)) }
+func (s *IDs) Key() KeyID {
+	for {
+		if id := s.Word(keyIDSize); !s.spares(id) {
+			return KeyID(id)
+		}
+	}
+}
 
 // Job makes a job's id: a version 7 UUID, ordered by time so that inserts stay at the end of the index; those of
 // /runsync begin with "sync-" (rule queue.job.ids).
@@ -217,10 +246,47 @@ func (s *IDs) Follow(id JobID) {
 
 // CheckEndpointID refuses with Rejected what is no id of an endpoint: 14 lower-case letters and digits, which are no path segment of a resource.
 func CheckEndpointID(id EndpointID) error {
-	if len(id) != podIDSize || strings.Trim(string(id), "abcdefghijklmnopqrstuvwxyz0123456789") != "" || Reserved(string(id)) {
+	if !hasForm(string(id), podIDSize) {
 		return Errorf(Rejected, "%q is no id of an endpoint: it has %d lower-case letters and digits", id, podIDSize)
 	}
 	return nil
+}
+
+// CheckID refuses with Rejected what is no id of a pod, an endpoint and the like.
+func CheckID(id string) error {
+	if !hasForm(id, podIDSize) {
+		return Errorf(Rejected, "%q is no id: it has %d lower-case letters and digits", id, podIDSize)
+	}
+	return nil
+}
+
+// CheckKeyID refuses with Rejected what is no id of a key.
+func CheckKeyID(id KeyID) error {
+	if !hasForm(string(id), keyIDSize) {
+		return Errorf(Rejected, "%q is no id of a key: it has %d lower-case letters and digits", id, keyIDSize)
+	}
+	return nil
+}
+
+// hasForm reports whether it has so many lower-case letters and digits, and is no path segment of a resource.
+func hasForm(id string, size int) bool {
+	return len(id) == size && strings.Trim(id, idAlphabet) == "" && !Reserved(id)
+}
+
+// FixedID gives the id that a resource has which somebody wants to have the same one in every database: it follows from the name.
+func FixedID(name string) string { return fixedWord(name, podIDSize) }
+
+// FixedKeyID is FixedID of a key.
+func FixedKeyID(name string) KeyID { return KeyID(fixedWord(name, keyIDSize)) }
+
+// fixedWord gives lower-case letters and digits, the first one a letter, that follow from the name.
+func fixedWord(name string, n int) string {
+	sum := sha256.Sum256([]byte(name))
+	word := []byte{idAlphabet[int(sum[0])%26]}
+	for _, b := range sum[1:n] {
+		word = append(word, idAlphabet[int(b)%len(idAlphabet)])
+	}
+	return string(word)
 }
 
 // Reserved reports whether a first path segment after /v2 belongs to a resource and so cannot be an endpoint's id.

@@ -33,13 +33,13 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 	if err := c.fromClusterTemplate(ctx, user, &n); err != nil {
 		return Cluster{}, err
 	}
-	pod, err := c.newPod(user, n.Pod)
+	pod, err := c.newPod(ctx, user, n.Pod)
 	if err != nil {
 		return Cluster{}, err
 	}
 
 	made := Cluster{Cluster: compute.Cluster{
-		ID: c.ids.Cluster(), UserID: user, Name: n.Name, Type: n.Type, GPU: *n.Pod.GPU, PodCount: n.PodCount,
+		ID: newID(ctx, c.ids.Cluster), UserID: user, Name: n.Name, Type: n.Type, GPU: *n.Pod.GPU, PodCount: n.PodCount,
 		TemplateID: n.Pod.TemplateID,
 	}}
 

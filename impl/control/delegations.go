@@ -18,7 +18,7 @@ func (r *Registries) Delegate(ctx context.Context, user compute.UserID, resource
 	}
 	repository, tag, _ := strings.Cut(strings.TrimPrefix(parts[5], "repository/"), ":")
 	d := compute.Delegation{
-		ID: r.ids.Delegation(), UserID: user, Name: name, Region: parts[3], Account: parts[4], Repository: repository, Tag: cmp.Or(tag, "latest"),
+		ID: newID(ctx, r.ids.Delegation), UserID: user, Name: name, Region: parts[3], Account: parts[4], Repository: repository, Tag: cmp.Or(tag, "latest"),
 	}
 	err := r.store.Write(ctx, func(tx store.Tx) error {
 		d.CreatedAt = tx.Wall()

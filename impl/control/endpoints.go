@@ -104,7 +104,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 	n.changing.Lock()
 	defer n.changing.Unlock()
 
-	id, release := n.ids.Endpoint(), n.ids.Release()
+	id, release := newID(ctx, n.ids.Endpoint), n.ids.Release()
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		e = compute.Endpoint{
 			ID: id, UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},

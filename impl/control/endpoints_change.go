@@ -118,7 +118,7 @@ func (n *Endpoints) saveTemplate(tx store.Resources, e compute.Endpoint, x Templ
 		}
 		return t.ID, tx.UpdateTemplate(t)
 	case compute.NotFound:
-		t = newTemplate(n.ids, e.UserID, tx.Wall())
+		t = newTemplate(n.ids.Template(), e.UserID, tx.Wall())
 		if err := changeTemplate(tx, &t, x); err != nil {
 			return "", err
 		}

@@ -11,7 +11,7 @@ import (
 
 // CreateGlobalVolume stores a global volume (rule global-volumes.create). Invalid for a name without anything but white space.
 func (c *Control) CreateGlobalVolume(ctx context.Context, user compute.UserID, name string) (compute.GlobalVolume, error) {
-	v := compute.GlobalVolume{ID: c.ids.Volume(), UserID: user}
+	v := compute.GlobalVolume{ID: newID(ctx, c.ids.Volume), UserID: user}
 	if err := nameGlobalVolume(&v, name); err != nil {
 		return compute.GlobalVolume{}, err
 	}

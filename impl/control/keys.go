@@ -118,7 +118,7 @@ func (r *Keyring) Keep(ctx context.Context, n NewKey, token string) error {
 	}
 	id, made := compute.ParseToken(token)
 	if !made {
-		id = r.ids.Key()
+		id = newID(ctx, r.ids.Key)
 	}
 	r.mu.RLock()
 	_, taken := r.keys[id]
@@ -129,6 +129,15 @@ func (r *Keyring) Keep(ctx context.Context, n NewKey, token string) error {
 
 	_, err := r.create(ctx, n, id, token)
 	return err
+}
+
+// Forget removes the key of a token for good, be it valid or not, so that Keep stores it anew; one that is not known is no error.
+func (r *Keyring) Forget(ctx context.Context, token string) error {
+	k, known := r.of(compute.HashOf(token))
+	if !known {
+		return nil
+	}
+	return r.Delete(ctx, k.ID)
 }
 
 // of gives the key whose token has the hash.

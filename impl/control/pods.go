@@ -45,7 +45,7 @@ const defaultDiskGB = 20 // rule pods.defaults
 // CreatePod checks the rules between fields and stores the pod, PROVISIONING. Rejected names the field; NotFound a
 // network volume, credential or template that does not exist.
 func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) (made compute.Pod, err error) {
-	pod, err := c.newPod(user, n)
+	pod, err := c.newPod(ctx, user, n)
 	if err != nil {
 		return compute.Pod{}, err
 	}
@@ -77,7 +77,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 }
 
 // newPod applies the rules that need no store.
-func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
+func (c *Control) newPod(ctx context.Context, user compute.UserID, n NewPod) (compute.Pod, error) {
 	p := compute.Pod{
 		UserID: user, Name: n.Name, Image: n.Image, Args: n.Args, DiskGB: n.DiskGB, Ports: n.Ports, Env: n.Env,
 		RegistryID: n.RegistryID, Persistent: n.Persistent, GPU: n.GPU, CPU: n.CPU, Cloud: n.Cloud, TemplateID: n.TemplateID,
@@ -144,7 +144,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if len(n.Network) > 0 {
 		p.Network = &n.Network[0]
 	}
-	p.ID = c.ids.Pod()
+	p.ID = newID(ctx, c.ids.Pod)
 	if err := c.checkNetwork(p); err != nil {
 		return p, err
 	}

@@ -32,7 +32,7 @@ func NewRegistries(ctx context.Context, s store.Store, ids *compute.IDs, sealer 
 
 // Create seals the login and stores the credential (rule registries.create).
 func (r *Registries) Create(ctx context.Context, user compute.UserID, name string, l compute.Login) (compute.Registry, error) {
-	made := compute.Registry{ID: r.ids.Registry(), UserID: user, Name: name}
+	made := compute.Registry{ID: newID(ctx, r.ids.Registry), UserID: user, Name: name}
 	login, err := r.seal(made.ID, l)
 	if err != nil {
 		return compute.Registry{}, err

@@ -54,7 +54,7 @@ func (k *Secrets) Create(ctx context.Context, user compute.UserID, n NewSecret) 
 		return compute.Secret{}, err
 	}
 
-	made := compute.Secret{ID: k.ids.Secret(), UserID: user, Name: n.Name, Description: n.Description}
+	made := compute.Secret{ID: newID(ctx, k.ids.Secret), UserID: user, Name: n.Name, Description: n.Description}
 	sealed := k.sealer.seal([]byte(n.Value), string(made.ID))
 	err := k.store.Write(ctx, func(tx store.Tx) error {
 		_, taken, err := tx.SecretNamed(user, n.Name)

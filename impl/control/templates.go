@@ -45,7 +45,7 @@ type TemplateMounts struct{ Persistent *compute.PersistentMount }
 func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, change TemplateChange) (compute.Template, error) {
 	var t compute.Template
 	err := c.store.Write(ctx, func(tx store.Tx) error {
-		t = newTemplate(c.ids, user, tx.Wall())
+		t = newTemplate(newID(ctx, c.ids.Template), user, tx.Wall())
 		if err := changeTemplate(tx, &t, change); err != nil {
 			return err
 		}
@@ -55,9 +55,9 @@ func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, chang
 }
 
 // newTemplate is one with the defaults.
-func newTemplate(ids *compute.IDs, user compute.UserID, now time.Time) compute.Template {
+func newTemplate(id compute.TemplateID, user compute.UserID, now time.Time) compute.Template {
 	return compute.Template{
-		ID: ids.Template(), UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, PortNames: map[string]string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
+		ID: id, UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, PortNames: map[string]string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
 		StartSSH: true, StartJupyter: true, CUDAVersions: []string{}, CreatedAt: now,
 	}
 }

@@ -24,7 +24,7 @@ func (c *Control) CreateVolume(ctx context.Context, user compute.UserID, n NewVo
 		return compute.Volume{}, compute.Errorf(compute.Rejected, "dataCenter: there is no data center %q", n.DataCenterID)
 	}
 	v := compute.Volume{
-		ID: c.ids.Volume(), UserID: user, Name: n.Name, SizeGB: n.SizeGB, DataCenterID: n.DataCenterID,
+		ID: newID(ctx, c.ids.Volume), UserID: user, Name: n.Name, SizeGB: n.SizeGB, DataCenterID: n.DataCenterID,
 		Type: cmp.Or(n.Type, compute.StandardVolume),
 	}
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -29,8 +30,21 @@ type Controls interface {
 	// SetBoot sets how long a pod takes to come up.
 	SetBoot(d time.Duration)
 	Interruptions
+	States
 	// SetCapacity sets what the fleet has of the named types and flavors. Rejected for what the catalog does not know.
 	SetCapacity(capacity []control.Capacity) error
+}
+
+// States are everything that the server has, saved in files.
+type States interface {
+	// States gives the saved states, by name.
+	States(ctx context.Context) ([]control.State, error)
+	// SaveState saves all that is stored. Rejected for a name that is none, Conflict where there are too many states.
+	SaveState(ctx context.Context, name string) error
+	// LoadState goes back to a state, NotFound if there is none of the name, and Conflict where it cannot be loaded.
+	LoadState(ctx context.Context, name string) error
+	// DeleteState deletes a state; NotFound if there is none of the name.
+	DeleteState(ctx context.Context, name string) error
 }
 
 // ClockMode is what the clock of a server with test controls does.
@@ -154,36 +168,41 @@ func (h controlsHandlers) ResetState(c echo.Context) error {
 	if err := h.Controls.Reset(contextOf(c)); err != nil {
 		return err
 	}
+	if err := h.plant(context.WithoutCancel(contextOf(c)), true); err != nil { // half a seed is no state to be in
+		return err
+	}
 	h.Journal.Clear()
 	return c.NoContent(http.StatusNoContent)
 }
 
 // CreateKey is POST /_berth/keys.
 func (h controlsHandlers) CreateKey(c echo.Context) error {
-	r := bodyOf[controls.NewKey](c)
-	n := control.NewKey{
-		UserID: compute.UserID(value(r.User)), Name: value(r.Name), Exempt: value(r.Exempt), Expiry: milliseconds(value(r.ExpiresIn)),
-		SpendLimit: value(r.SpendLimit),
+	n, err := newKey(bodyOf[controls.NewKey](c), callerOf(c).UserID)
+	if err != nil {
+		return err
 	}
-	if r.Contract != nil {
-		contract, err := Contract(*r.Contract)
-		if err != nil {
-			return err
-		}
-		n.Contract = contract
-	}
-	if n.UserID == "" {
-		n.UserID = callerOf(c).UserID
-	}
-	for _, s := range r.Scopes {
-		n.Scopes = append(n.Scopes, compute.Scope(s))
-	}
-
 	key, token, err := h.Keyring.Create(contextOf(c), n)
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusCreated, controls.Key{ID: string(key.ID), Key: token})
+}
+
+// newKey translates a request for a key, which is the owner's if it names no user. Rejected for an edition that there is not.
+func newKey(r controls.NewKey, owner compute.UserID) (n control.NewKey, err error) {
+	n = control.NewKey{
+		UserID: cmp.Or(compute.UserID(value(r.User)), owner), Name: value(r.Name), Exempt: value(r.Exempt), Expiry: milliseconds(value(r.ExpiresIn)),
+		SpendLimit: value(r.SpendLimit),
+	}
+	if r.Contract != nil {
+		if n.Contract, err = Contract(*r.Contract); err != nil {
+			return n, err
+		}
+	}
+	for _, s := range r.Scopes {
+		n.Scopes = append(n.Scopes, compute.Scope(s))
+	}
+	return n, nil
 }
 
 // RevokeKey is DELETE /_berth/keys/{keyId}.
@@ -196,14 +215,20 @@ func (h controlsHandlers) RevokeKey(c echo.Context, id string) error {
 
 // SetQuotas is PUT /_berth/quotas.
 func (h controlsHandlers) SetQuotas(c echo.Context) error {
-	q := bodyOf[controls.Quotas](c)
+	if err := h.setQuotas(bodyOf[controls.Quotas](c)); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *Services) setQuotas(q controls.Quotas) error {
 	if q.Queue != nil {
-		if err := h.Controls.SetQueueRates(compute.QueuePreset(*q.Queue)); err != nil {
+		if err := s.Controls.SetQueueRates(compute.QueuePreset(*q.Queue)); err != nil {
 			return err
 		}
 	}
-	h.Controls.SetQuotas(q.Minute, q.Hour, q.Day)
-	return c.NoContent(http.StatusNoContent)
+	s.Controls.SetQuotas(q.Minute, q.Hour, q.Day)
+	return nil
 }
 
 // SetStorage is PUT /_berth/storage.

@@ -21,12 +21,7 @@ func (h restHandlers) ListSecrets(c echo.Context, params rest.ListSecretsParams)
 
 // CreateSecret is POST /v2/account/secrets.
 func (h restHandlers) CreateSecret(c echo.Context) error {
-	r := bodyOf[rest.CreateSecretRequest](c)
-	n := control.NewSecret{Name: r.Name, Value: r.Value}
-	if r.Description != nil {
-		n.Description = *r.Description
-	}
-	made, err := h.Secrets.Create(contextOf(c), callerOf(c).UserID, n)
+	made, err := h.Secrets.Create(contextOf(c), callerOf(c).UserID, newSecret(bodyOf[rest.CreateSecretRequest](c)))
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/berthdev/berth/impl/journal/bodies"
 	"github.com/berthdev/berth/impl/limit"
 	jobs "github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/seed"
 	"github.com/berthdev/berth/impl/validate"
 	"github.com/berthdev/berth/spec"
 )
@@ -66,6 +67,9 @@ type Services struct {
 	Docs map[string]http.Handler // the reference pages and what they load, by path; anybody may read them
 	Home string                  // the page among them to which a browser is led that asks for /
 
+	Seed  *seed.Seed     // what there is from the start and after a reset; nil: nothing
+	Owner compute.UserID // whose its items are that name no user
+
 	Contract string // the edition of the contract for who names none; empty: that of the documents themselves
 
 	refusals *refusals
@@ -98,8 +102,14 @@ type Workers interface {
 	OpenLog(ctx context.Context, e compute.Endpoint, id compute.WorkerID, q compute.LogQuery) (compute.ReadLog, error)
 }
 
+// Handler answers the requests of all interfaces.
+type Handler struct {
+	*echo.Echo
+	services *Services
+}
+
 // New makes the handler of all interfaces.
-func New(s Services) (*echo.Echo, error) {
+func New(s Services) (*Handler, error) {
 	s.refusals = &refusals{}
 	var ok bool
 	if s.edition, ok = editionNamed(s.Contract); !ok && s.Contract != "" {
@@ -165,7 +175,7 @@ func New(s Services) (*echo.Echo, error) {
 	s.buildRoutes(e)
 	controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{OperationMiddlewares: s.controlOperations()})
 
-	return e, nil
+	return &Handler{e, &s}, nil
 }
 
 // permit refuses all but the methods at a path that the router would else take for another one: it goes on to

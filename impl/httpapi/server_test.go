@@ -88,8 +88,9 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	}
 
 	change(&services)
-	e.echo, err = httpapi.New(services)
+	handler, err := httpapi.New(services)
 	require.NoError(t, err)
+	e.echo = handler.Echo
 	return e
 }
 

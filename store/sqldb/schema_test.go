@@ -22,6 +22,8 @@ var byTheStatements = []string{
 	"jobs.final_reads",       // counts
 	"job_counts.endpoint_id", // beside the counts
 	"clock.one",              // of the only row
+	"seeds.one",              // likewise
+	"states.one",             // likewise
 }
 
 // newDatabase opens the file of a new store, which is closed.

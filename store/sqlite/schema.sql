@@ -373,12 +373,23 @@ CREATE INDEX secrets_of_user ON secrets (user_id, created_at);
 
 -- sqlite_autoindex_secrets_1 ON secrets;
 
+CREATE TABLE seeds (
+  one    INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
+  digest TEXT NOT NULL                        -- of what the seed says
+) STRICT;
+
 CREATE TABLE ssh_keys (
   user_id TEXT PRIMARY KEY NOT NULL,
   lines   TEXT NOT NULL -- JSON
 ) STRICT;
 
 -- sqlite_autoindex_ssh_keys_1 ON ssh_keys;
+
+CREATE TABLE states (
+  one      INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
+  saved_at INTEGER NOT NULL,                    -- by the time that decides
+  secret   TEXT NOT NULL                        -- fingerprint of the key of what is sealed
+) STRICT;
 
 CREATE TABLE system_lines (
   id       TEXT NOT NULL,    -- of the pod or worker

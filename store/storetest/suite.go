@@ -66,6 +66,8 @@ var resources = map[string]func(*testing.T, Open){
 	"charges are opened, seen, closed and listed":                  charges,
 	"a step of the time of day splits the open charges":            chargesStep,
 	"the lag of the clock is kept":                                 lag,
+	"the seed is noted, and forgotten with its rows":               seeds,
+	"everything can be read, by the names of its columns":          everything,
 	"builds are moved, listed and deleted with their endpoint":     builds,
 	"the last builds of an endpoint are kept":                      buildsKept,
 	"global volumes are listed, renamed and deleted":               globalVolumes,

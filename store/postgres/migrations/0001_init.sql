@@ -358,9 +358,20 @@ CREATE UNIQUE INDEX secrets_by_name ON secrets (user_id, lower(name));
 
 CREATE INDEX secrets_of_user ON secrets (user_id, created_at, seq);
 
+CREATE TABLE seeds (
+  one    bigint PRIMARY KEY CHECK (one = 1),  -- there is no other row
+  digest text COLLATE "C" NOT NULL            -- of what the seed says
+);
+
 CREATE TABLE ssh_keys (
   user_id text COLLATE "C" PRIMARY KEY,
   lines   text COLLATE "C" NOT NULL      -- JSON
+);
+
+CREATE TABLE states (
+  one      bigint PRIMARY KEY CHECK (one = 1),  -- there is no other row
+  saved_at bigint NOT NULL,                     -- by the time that decides
+  secret   text COLLATE "C" NOT NULL            -- fingerprint of the key of what is sealed
 );
 
 CREATE TABLE system_lines (

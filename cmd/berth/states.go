@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/gen/controls"
+)
+
+func newStatesCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "states", Aliases: []string{"state"}, Short: "Save everything that a server has, and go back to it",
+		Long: `Save everything that a server with test controls has (berth serve --test-controls), and go back to it. The key is that of the controls,
+which the server prints when it starts. A state is a file below states of the data directory, which later versions of berth load too.`,
+	}
+	cmd.AddCommand(newStatesListCommand())
+	for _, does := range []struct {
+		use, short, example string
+		ask                 func(c *connection, ctx context.Context, name string) (*http.Response, error)
+	}{
+		{"save NAME", "Save everything under a name, in place of what was saved under it", "berth states save before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {
+			return c.controls.SaveState(ctx, name)
+		}},
+		{"load NAME", "Go back to a saved state, as if the server were started again on it", "berth states load before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {
+			return c.controls.LoadState(ctx, name)
+		}},
+		{"delete NAME", "Delete a saved state", "berth states delete before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {
+			return c.controls.DeleteState(ctx, name)
+		}},
+	} {
+		cmd.AddCommand(&cobra.Command{
+			Use: does.use, Short: does.short, Example: "  " + does.example, Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return controlled(cmd, "the states take", func(c *connection) error {
+					_, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return does.ask(c, ctx, args[0]) })
+					return err
+				})
+			},
+		})
+	}
+	return cmd
+}
+
+var stateColumns = []column[controls.State]{
+	{head: "NAME", value: func(s controls.State) string { return s.Name }},
+	{head: "SAVED", value: func(s controls.State) string { return textOf(s.SavedAt) }},
+	{head: "BYTES", value: func(s controls.State) string { return textOf(s.Bytes) }},
+}
+
+func newStatesListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the saved states", Args: cobra.NoArgs, Example: "  berth states list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return controlled(cmd, "the states take", func(c *connection) error {
+				list, document, err := fetch[controls.StateList](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) {
+					return c.controls.ListStates(ctx)
+				})
+				if err != nil || asJSON(cmd) {
+					return orPrint(cmd, document, err)
+				}
+				return printTable(cmd, stateColumns, list.States)
+			})
+		},
+	}
+}

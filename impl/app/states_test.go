@@ -1,0 +1,158 @@
+package app_test
+
+import (
+	"database/sql"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// seededServer starts a server that has something of most kinds.
+func seededServer(t *testing.T, c app.Config) *app.Server {
+	if c.Data == "" {
+		c.Data = t.TempDir()
+	}
+	c.TestControls, c.Seed = true, seedFile(t, wholeSeed)
+	c.Endpoints = []app.Endpoint{{Name: "own"}}
+	s := start(t, c)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func TestStates_LoadGoesBack(t *testing.T) {
+	t.Parallel()
+	s := seededServer(t, app.Config{})
+	require.NoError(t, s.Advance(t.Context(), time.Minute))
+	own := string(s.Endpoints()["own"])
+	_, job := call(t, "POST", s.URL()+"/v2/"+own+"/run", seededKey, `{"input":{"n":1}}`)
+	before, saved := podsOf(t, s), s.Clock().Now()
+	require.Equal(t, "RUNNING", before[seededPod])
+	require.NoError(t, s.SaveState(t.Context(), "first"))
+
+	require.NoError(t, s.Advance(t.Context(), 25*time.Hour)) // the job falls due
+	for method, path := range map[string]string{"DELETE": "/v2/pods/" + seededPod, "POST": "/v2/global-volumes"} {
+		status, body := call(t, method, s.URL()+path, seededKey, `{"name":"more"}`)
+		require.Less(t, status, 300, body)
+	}
+	status, body := call(t, "POST", s.URL()+"/_berth/keys", s.ControlsKey(), `{"scopes":["all"]}`)
+	require.Equal(t, 201, status)
+	later := body["key"].(string)
+	s.Clock().Freeze()
+
+	for range 2 {
+		require.NoError(t, s.LoadState(t.Context(), "first"))
+		require.True(t, s.Clock().Frozen())
+		require.WithinDuration(t, saved, s.Clock().Now(), time.Minute, "what falls due goes on from where it was")
+		require.Equal(t, slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(podsOf(t, s))))
+		require.Equal(t, own, string(s.Endpoints()["own"]))
+		_, body = call(t, "GET", s.URL()+"/v2/"+own+"/status/"+job["id"].(string), seededKey, "")
+		require.Equal(t, "IN_QUEUE", body["status"], "and can be taken")
+		require.NoError(t, s.Advance(t.Context(), time.Minute))
+		require.Equal(t, "RUNNING", podsOf(t, s)[seededPod])
+
+		status, _ = call(t, "GET", s.URL()+"/v2/pods", later, "")
+		require.Equal(t, 401, status, "it was made later")
+		status, _ = call(t, "GET", s.URL()+"/_berth/clock", s.ControlsKey(), "")
+		require.Equal(t, 200, status)
+	}
+	_, body = call(t, "GET", s.URL()+"/v2/global-volumes", seededKey, "")
+	require.Len(t, body["globalVolumes"], 1)
+	status, _ = call(t, "DELETE", s.URL()+"/v2/pods/"+seededPod, seededKey, "")
+	require.Equal(t, 204, status, "and it goes on")
+}
+
+func TestStates_AreOfAnotherServerToo(t *testing.T) {
+	t.Parallel()
+	from, to := t.TempDir(), t.TempDir()
+	s := seededServer(t, app.Config{Data: from})
+	require.NoError(t, s.SaveState(t.Context(), "first"))
+	text, err := os.ReadFile(filepath.Join(from, "states", "first.db"))
+	require.NoError(t, err)
+
+	other := start(t, app.Config{Data: to, TestControls: true})
+	t.Cleanup(func() { require.NoError(t, other.Close()) })
+	require.NoError(t, os.MkdirAll(filepath.Join(to, "states"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(to, "states", "first.db"), text, 0o600))
+	err = other.LoadState(t.Context(), "first")
+	require.ErrorContains(t, err, "--secret-key")
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+	status, _ := call(t, "GET", other.URL()+"/v2/pods", other.FirstKey(), "")
+	require.Equal(t, 200, status, "nothing has changed")
+
+	dir := t.TempDir()
+	third := start(t, app.Config{Data: dir, TestControls: true, SecretKey: filepath.Join(from, "secret.key")})
+	t.Cleanup(func() { require.NoError(t, third.Close()) })
+	require.NoError(t, third.SaveState(t.Context(), "empty"))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "states", "first.db"), text, 0o600))
+	require.NoError(t, third.LoadState(t.Context(), "first"))
+	require.Contains(t, podsOf(t, third), seededPod)
+	require.NoError(t, third.LoadState(t.Context(), "empty"))
+	status, _ = call(t, "GET", third.URL()+"/v2/pods", third.FirstKey(), "")
+	require.Equal(t, 200, status)
+}
+
+func TestStates_RefusesWhatItCannotLoad(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := seededServer(t, app.Config{Data: dir})
+	require.Equal(t, compute.NotFound, compute.CodeOf(s.LoadState(t.Context(), "none")))
+	for _, name := range []string{"", "../berth", "a/b", "A", ".", "a.db", "-a"} {
+		require.Equal(t, compute.Rejected, compute.CodeOf(s.SaveState(t.Context(), name)), name)
+		require.Equal(t, compute.Rejected, compute.CodeOf(s.LoadState(t.Context(), name)), name)
+	}
+
+	require.NoError(t, s.SaveState(t.Context(), "newer"))
+	path := filepath.Join(dir, "states", "newer.db")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec("PRAGMA user_version = 999")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	err = s.LoadState(t.Context(), "newer")
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+	require.ErrorContains(t, err, "a newer berth wrote it: its schema is version 999")
+
+	require.NoError(t, os.WriteFile(path, []byte("no database"), 0o600))
+	require.Equal(t, compute.Conflict, compute.CodeOf(s.LoadState(t.Context(), "newer")))
+	require.Contains(t, podsOf(t, s), seededPod, "nothing has changed")
+}
+
+func TestStates_OfAnOlderBerthAreBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := seededServer(t, app.Config{Data: dir})
+	text, err := os.ReadFile(filepath.Join("..", "..", "store", "sqlite", "testdata", "released", "1.sql"))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "states"), 0o700))
+	path := filepath.Join(dir, "states", "old.db")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(string(text) + `; DELETE FROM registries`) // another key has sealed them
+	require.NoError(t, err)
+	var user, volume string
+	require.NoError(t, db.QueryRow(`SELECT user_id, id FROM volumes`).Scan(&user, &volume))
+	require.NoError(t, db.Close())
+
+	require.NoError(t, s.LoadState(t.Context(), "old"))
+	status, body := call(t, "POST", s.URL()+"/_berth/keys", s.ControlsKey(), `{"scopes":["all"],"user":"`+user+`"}`)
+	require.Equal(t, 201, status)
+	status, _ = call(t, "GET", s.URL()+"/v2/network-volumes/"+volume, body["key"].(string), "")
+	require.Equal(t, 200, status)
+	status, _ = call(t, "GET", s.URL()+"/v2/pods", seededKey, "")
+	require.Equal(t, 401, status, "it is not in the state")
+
+	db, err = sql.Open("sqlite", path)
+	require.NoError(t, err)
+	var version int
+	require.NoError(t, db.QueryRow(`PRAGMA user_version`).Scan(&version))
+	require.NoError(t, db.Close())
+	require.Equal(t, 1, version, "the file stays as it is")
+}

@@ -1,0 +1,35 @@
+package berth_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth"
+	"github.com/berthdev/berth/berthtest"
+)
+
+func TestServer_StatesAreLoadedInPlace(t *testing.T) {
+	t.Parallel()
+	s := berthtest.Start(t, berth.Options{Endpoints: []berth.Endpoint{{Name: "echo", Handler: echo}}})
+	id := pod(t, s)
+	require.NoError(t, s.SaveState(t.Context(), "first"))
+	status, _ := call(t, "DELETE", s.URL()+"/v2/pods/"+id, s.Key(), "")
+	require.Equal(t, 204, status)
+
+	clock := s.Clock()
+	require.NoError(t, s.LoadState(t.Context(), "first"))
+	status, _ = call(t, "GET", s.URL()+"/v2/pods/"+id, s.Key(), "")
+	require.Equal(t, 200, status)
+	require.Equal(t, "COMPLETED", run(t, s, "echo", `{"n":1}`)["status"], "its workers go on")
+	before := clock.Now()
+	require.NoError(t, clock.Advance(t.Context(), 3600_000_000_000))
+	require.GreaterOrEqual(t, clock.Now().Sub(before).Hours(), 1.0, "it is the clock of the server that there is now")
+
+	all, err := s.States(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.NoError(t, s.DeleteState(t.Context(), all[0].Name))
+	require.ErrorContains(t, s.LoadState(t.Context(), "first"), "there is no state")
+	require.ErrorContains(t, s.SaveState(t.Context(), "../first"), "name")
+}
