@@ -132,6 +132,10 @@ pages: build ## the pages in headless Chromium, against the viewer of the lockfi
 examples: build ## tests of clients in Go, Python and JavaScript, each test with a server of its own (needs Python and Node)
 	examples/run.sh
 
+.PHONY: compare
+compare: build ## record what a client does with a berth, play it back, and compare two others by it (needs curl)
+	conformance/compare.sh
+
 .PHONY: packages
 packages: build ## build pytest-berth and berth-test with the program inside, install them from the built files, and test them there (needs Python and Node)
 	deploy/check-packages.sh
