@@ -385,11 +385,8 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 	}
 
 	all, most, disk := p.freeFor(&w)
-	ever := ""
-	if !p.couldEver(&w) {
-		ever = "; no host could hold it with nothing else on it, either"
-	}
-	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host%s", noun, asked, all, most, disk, ever)
+	found, others := p.couldEver(&w)
+	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host%s", noun, asked, all, most, disk, others.words(found))
 }
 
 // freeFor gives what is free on the hosts of the asked sort: of what the want counts, in all and at most on one host, and the most disk in
