@@ -85,6 +85,7 @@ type Queue interface {
 	Stamp
 	Effects
 	Jobs
+	JobLists
 	JobPieces
 	JobExpiry
 	Chunks

@@ -127,6 +127,17 @@ def again_as_admin(request):
     return again(request)
 
 
+def again_as_owner(request):
+    """again for what is told of jobs, likewise."""
+    request.headers["Authorization"] = f"Bearer {KEY}"
+    return again(request)
+
+
+def of_no_endpoint(request):
+    request.query = f"?endpointId={NOTHING}"
+    return request.send()
+
+
 ALWAYS = {"400": broken, "401": keyless, "403": forbidden, "404": absent, "413": too_large, "415": other_type, "422": garbled}
 
 
@@ -262,6 +273,7 @@ def taken_fault(request):
 
 
 SPECIAL = {
+    "listJobs 404": of_no_endpoint,
     "addHost 409": taken_host,
     "addFault 409": taken_fault,
     "getJournalEntry 404": no_entry,
@@ -335,6 +347,7 @@ for address in sys.argv[1:]:
     operations += [(found.ok(), seeds) for found in document.get_all_operations()]
 served = [(o, s) for o, s in operations if not o.path.startswith("/_berth/")]
 hosts = [(o, s) for o, s in operations if o.path.startswith("/_berth/hosts")]
+told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs")]
 ADMIN = control("POST", "keys", scopes=["admin"])["key"]
 POWERLESS = control("POST", "keys", scopes=["graphql:read"])["key"]
 control("POST", "clock/freeze")
@@ -346,6 +359,7 @@ control("PUT", "faults", faults=[])
 control("PUT", "quotas", minute=1, hour=1000000, day=1000000, queue="published")
 reach(served, lambda name, responses: {"429": again} if "429" in responses else {})
 reach(hosts, lambda name, responses: {"429": again_as_admin})
+reach(told, lambda name, responses: {"429": again_as_owner})
 with open(os.environ["FUZZ_SEEN"], "a") as file:
     file.writelines(f"{answer} 1\n" for answer in answers)
 print("\n".join(faults) or f"ok: {len(answers)} refusals and failures are as documented")

@@ -22,6 +22,7 @@ class Seeds:
         self.ids = {}
         self.staffed = None  # an endpoint with a worker
         self.built = None  # an endpoint and a build of it
+        self.told = None  # seeds of a key that may submit jobs
 
     def send(self, method, path, **arguments):
         response = self.session.request(method, self.url + path, timeout=30, **arguments)
@@ -80,6 +81,13 @@ class Seeds:
         self.send("DELETE", "/_berth/faults")  # one that a random request scripted would be in the way
         requests.get(self.url + "/v2/pods", timeout=30)
         return self.send("GET", "/_berth/journal?limit=1").json()["entries"][0]["number"]
+
+    def told_job(self, endpoint):
+        """A job that waits, for the key of the test controls, which may read jobs and submit none."""
+        if self.told is None:
+            key = self.send("POST", "/_berth/keys", json={"scopes": ["queue:*:invoke"]}).json()["key"]
+            self.told = Seeds(self.url, key, {"paths": self.paths})
+        return self.told.submit(endpoint)
 
     def gone(self, collection, thing):
         """Forgets the thing, if it is the one that of gives."""

@@ -114,6 +114,36 @@ func (e HostCloud) Valid() bool {
 	}
 }
 
+// Defines values for JobDetailStatus.
+const (
+	JobDetailStatusCANCELLED  JobDetailStatus = "CANCELLED"
+	JobDetailStatusCOMPLETED  JobDetailStatus = "COMPLETED"
+	JobDetailStatusFAILED     JobDetailStatus = "FAILED"
+	JobDetailStatusINPROGRESS JobDetailStatus = "IN_PROGRESS"
+	JobDetailStatusINQUEUE    JobDetailStatus = "IN_QUEUE"
+	JobDetailStatusTIMEDOUT   JobDetailStatus = "TIMED_OUT"
+)
+
+// Valid indicates whether the value is a known member of the JobDetailStatus enum.
+func (e JobDetailStatus) Valid() bool {
+	switch e {
+	case JobDetailStatusCANCELLED:
+		return true
+	case JobDetailStatusCOMPLETED:
+		return true
+	case JobDetailStatusFAILED:
+		return true
+	case JobDetailStatusINPROGRESS:
+		return true
+	case JobDetailStatusINQUEUE:
+		return true
+	case JobDetailStatusTIMEDOUT:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JournalFaultWhen.
 const (
 	JournalFaultWhenAfter  JournalFaultWhen = "after"
@@ -126,6 +156,36 @@ func (e JournalFaultWhen) Valid() bool {
 	case JournalFaultWhenAfter:
 		return true
 	case JournalFaultWhenBefore:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListedJobStatus.
+const (
+	ListedJobStatusCANCELLED  ListedJobStatus = "CANCELLED"
+	ListedJobStatusCOMPLETED  ListedJobStatus = "COMPLETED"
+	ListedJobStatusFAILED     ListedJobStatus = "FAILED"
+	ListedJobStatusINPROGRESS ListedJobStatus = "IN_PROGRESS"
+	ListedJobStatusINQUEUE    ListedJobStatus = "IN_QUEUE"
+	ListedJobStatusTIMEDOUT   ListedJobStatus = "TIMED_OUT"
+)
+
+// Valid indicates whether the value is a known member of the ListedJobStatus enum.
+func (e ListedJobStatus) Valid() bool {
+	switch e {
+	case ListedJobStatusCANCELLED:
+		return true
+	case ListedJobStatusCOMPLETED:
+		return true
+	case ListedJobStatusFAILED:
+		return true
+	case ListedJobStatusINPROGRESS:
+		return true
+	case ListedJobStatusINQUEUE:
+		return true
+	case ListedJobStatusTIMEDOUT:
 		return true
 	default:
 		return false
@@ -204,6 +264,66 @@ func (e StorageState) Valid() bool {
 	case StorageStateLocked:
 		return true
 	case StorageStateWritable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobsStatus.
+const (
+	JobsStatusCANCELLED  JobsStatus = "CANCELLED"
+	JobsStatusCOMPLETED  JobsStatus = "COMPLETED"
+	JobsStatusFAILED     JobsStatus = "FAILED"
+	JobsStatusINPROGRESS JobsStatus = "IN_PROGRESS"
+	JobsStatusINQUEUE    JobsStatus = "IN_QUEUE"
+	JobsStatusTIMEDOUT   JobsStatus = "TIMED_OUT"
+)
+
+// Valid indicates whether the value is a known member of the JobsStatus enum.
+func (e JobsStatus) Valid() bool {
+	switch e {
+	case JobsStatusCANCELLED:
+		return true
+	case JobsStatusCOMPLETED:
+		return true
+	case JobsStatusFAILED:
+		return true
+	case JobsStatusINPROGRESS:
+		return true
+	case JobsStatusINQUEUE:
+		return true
+	case JobsStatusTIMEDOUT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListJobsParamsStatus.
+const (
+	ListJobsParamsStatusCANCELLED  ListJobsParamsStatus = "CANCELLED"
+	ListJobsParamsStatusCOMPLETED  ListJobsParamsStatus = "COMPLETED"
+	ListJobsParamsStatusFAILED     ListJobsParamsStatus = "FAILED"
+	ListJobsParamsStatusINPROGRESS ListJobsParamsStatus = "IN_PROGRESS"
+	ListJobsParamsStatusINQUEUE    ListJobsParamsStatus = "IN_QUEUE"
+	ListJobsParamsStatusTIMEDOUT   ListJobsParamsStatus = "TIMED_OUT"
+)
+
+// Valid indicates whether the value is a known member of the ListJobsParamsStatus enum.
+func (e ListJobsParamsStatus) Valid() bool {
+	switch e {
+	case ListJobsParamsStatusCANCELLED:
+		return true
+	case ListJobsParamsStatusCOMPLETED:
+		return true
+	case ListJobsParamsStatusFAILED:
+		return true
+	case ListJobsParamsStatusINPROGRESS:
+		return true
+	case ListJobsParamsStatusINQUEUE:
+		return true
+	case ListJobsParamsStatusTIMEDOUT:
 		return true
 	default:
 		return false
@@ -556,6 +676,77 @@ type Interrupted struct {
 	Workers int64 `json:"workers"`
 }
 
+// JobDetail defines model for JobDetail.
+type JobDetail struct {
+	// Attempts How often it was taken, since it was submitted or last retried.
+	Attempts int64 `json:"attempts"`
+
+	// DelayTime Milliseconds for which it waited before it was taken; absent: nobody took it.
+	DelayTime  *int64 `json:"delayTime,omitempty"`
+	EndpointID string `json:"endpointId"`
+
+	// Error The first 65536 bytes of its error.
+	Error *string `json:"error,omitempty"`
+
+	// ExecutionTime Milliseconds from then to its end; absent: it has not ended.
+	ExecutionTime *int64 `json:"executionTime,omitempty"`
+
+	// ExecutionTimeout Milliseconds that it may run.
+	ExecutionTimeout int64 `json:"executionTimeout"`
+
+	// ExpiresAt When its time to live is over; of one that has ended, when it is forgotten.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// FinishedAt When it ended; absent: it has not.
+	FinishedAt  *time.Time `json:"finishedAt,omitempty"`
+	ID          string     `json:"id"`
+	Input       JobText    `json:"input"`
+	LowPriority bool       `json:"lowPriority"`
+	Output      JobText    `json:"output"`
+
+	// QueuedAt When it last began to wait.
+	QueuedAt time.Time `json:"queuedAt"`
+
+	// Retries How often a worker lost it.
+	Retries int64 `json:"retries"`
+
+	// StartedAt When its worker took it; absent: nobody has it, or had it.
+	StartedAt   *time.Time      `json:"startedAt,omitempty"`
+	Status      JobDetailStatus `json:"status"`
+	SubmittedAt time.Time       `json:"submittedAt"`
+
+	// Sync It was submitted by runsync.
+	Sync bool `json:"sync"`
+
+	// TTL Milliseconds that it had to live when it was submitted.
+	TTL int64 `json:"ttl"`
+
+	// Webhook Where its end is reported; absent: nowhere.
+	Webhook *string `json:"webhook,omitempty"`
+
+	// WorkerID Who has it or had it last.
+	WorkerID *string `json:"workerId,omitempty"`
+}
+
+// JobDetailStatus defines model for JobDetail.Status.
+type JobDetailStatus string
+
+// JobList defines model for JobList.
+type JobList struct {
+	Jobs       []ListedJob `json:"jobs"`
+	Pagination Pagination  `json:"pagination"`
+}
+
+// JobText defines model for JobText.
+type JobText struct {
+	// Length Bytes of all of it.
+	Length int64 `json:"length"`
+
+	// Text The JSON as it was sent; of a long one its first 65536 bytes. Empty if there is none.
+	Text      string `json:"text"`
+	Truncated bool   `json:"truncated"`
+}
+
 // Journal defines model for Journal.
 type Journal struct {
 	// Dropped Entries that were forgotten for newer ones, since the journal was cleared.
@@ -671,6 +862,37 @@ type Key struct {
 	Key string `json:"key"`
 }
 
+// ListedJob defines model for ListedJob.
+type ListedJob struct {
+	// Attempts How often it was taken, since it was submitted or last retried.
+	Attempts int64 `json:"attempts"`
+
+	// DelayTime Milliseconds for which it waited before it was taken; absent: nobody took it.
+	DelayTime  *int64 `json:"delayTime,omitempty"`
+	EndpointID string `json:"endpointId"`
+
+	// Error The first 300 characters of its error.
+	Error *string `json:"error,omitempty"`
+
+	// ExecutionTime Milliseconds from then to its end; absent: it has not ended.
+	ExecutionTime *int64 `json:"executionTime,omitempty"`
+
+	// FinishedAt When it ended; absent: it has not.
+	FinishedAt *time.Time `json:"finishedAt,omitempty"`
+	ID         string     `json:"id"`
+
+	// StartedAt When its worker took it; absent: nobody has it, or had it.
+	StartedAt   *time.Time      `json:"startedAt,omitempty"`
+	Status      ListedJobStatus `json:"status"`
+	SubmittedAt time.Time       `json:"submittedAt"`
+
+	// WorkerID Who has it or had it last.
+	WorkerID *string `json:"workerId,omitempty"`
+}
+
+// ListedJobStatus defines model for ListedJob.Status.
+type ListedJobStatus string
+
 // NearMiss The entry that matches most members of the expectation, and not all; of several the last.
 type NearMiss struct {
 	Differences []Difference `json:"differences"`
@@ -739,6 +961,15 @@ type NewKey struct {
 
 	// User Whose it is; absent is the owner of the server.
 	User *string `json:"user,omitempty"`
+}
+
+// Pagination defines model for Pagination.
+type Pagination struct {
+	// HasNextPage Whether more may follow: a page may have fewer than limit, or none.
+	HasNextPage bool `json:"hasNextPage"`
+
+	// NextCursor The cursor of the next page; null if there is none.
+	NextCursor nullable.Nullable[string] `json:"nextCursor"`
 }
 
 // Problem defines model for Problem.
@@ -859,6 +1090,27 @@ type WebhookList struct {
 	Webhooks []Webhook `json:"webhooks"`
 }
 
+// Cursor defines model for Cursor.
+type Cursor = string
+
+// JobID defines model for JobID.
+type JobID = string
+
+// JobsEndpoint defines model for JobsEndpoint.
+type JobsEndpoint = string
+
+// JobsError defines model for JobsError.
+type JobsError = string
+
+// JobsFrom defines model for JobsFrom.
+type JobsFrom = time.Time
+
+// JobsStatus defines model for JobsStatus.
+type JobsStatus string
+
+// JobsTo defines model for JobsTo.
+type JobsTo = time.Time
+
 // JournalAfterNumber defines model for JournalAfterNumber.
 type JournalAfterNumber = int64
 
@@ -889,8 +1141,38 @@ type JournalStatus = string
 // JournalUntil defines model for JournalUntil.
 type JournalUntil = time.Time
 
+// Limit defines model for Limit.
+type Limit = int64
+
 // ProblemResponse defines model for Problem.
 type ProblemResponse = Problem
+
+// ListJobsParams defines parameters for ListJobs.
+type ListJobsParams struct {
+	// EndpointID The endpoint whose jobs they are; without it, all.
+	EndpointID *JobsEndpoint `form:"endpointId,omitempty" json:"endpointId,omitempty"`
+
+	// Status The status of the jobs.
+	Status *ListJobsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// From The time at which a job was submitted at the earliest.
+	From *JobsFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The time before which a job was submitted.
+	To *JobsTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Error A text that the error of the job contains, in its first 65536 characters. The letters A to Z count as a to z.
+	Error *JobsError `form:"error,omitempty" json:"error,omitempty"`
+
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListJobsParamsStatus defines parameters for ListJobs.
+type ListJobsParamsStatus string
 
 // ListJournalParams defines parameters for ListJournal.
 type ListJournalParams struct {
@@ -1044,6 +1326,12 @@ type ServerInterface interface {
 	// InterruptWork Interrupt pods or workers
 	// (POST /_berth/interrupt)
 	InterruptWork(ctx echo.Context) error
+	// ListJobs List and search jobs
+	// (GET /_berth/jobs)
+	ListJobs(ctx echo.Context, params ListJobsParams) error
+	// GetJob Read all that is known of a job
+	// (GET /_berth/jobs/{jobId})
+	GetJob(ctx echo.Context, jobID JobID) error
 	// ClearJournal Forget the requests that came
 	// (DELETE /_berth/journal)
 	ClearJournal(ctx echo.Context) error
@@ -1246,6 +1534,82 @@ func (w *ServerInterfaceWrapper) InterruptWork(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.InterruptWork(ctx)
+	return err
+}
+
+// ListJobs converts echo context to params.
+func (w *ServerInterfaceWrapper) ListJobs(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListJobsParams
+	// ------------- Optional query parameter "endpointId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "endpointId", ctx.QueryParams(), &params.EndpointID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", ctx.QueryParams(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter from: %s", err))
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", ctx.QueryParams(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter to: %s", err))
+	}
+
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", ctx.QueryParams(), &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter error: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListJobs(ctx, params)
+	return err
+}
+
+// GetJob converts echo context to params.
+func (w *ServerInterfaceWrapper) GetJob(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "jobId" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "jobId", ctx.Param("jobId"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter jobId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetJob(ctx, jobID)
 	return err
 }
 
@@ -1569,6 +1933,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/_berth/hosts/:hostId", wrapper.RemoveHost, options.OperationMiddlewares["removeHost"]...)
 	router.PATCH(options.BaseURL+"/_berth/hosts/:hostId", wrapper.ChangeHost, options.OperationMiddlewares["changeHost"]...)
 	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
+	router.GET(options.BaseURL+"/_berth/jobs", wrapper.ListJobs, options.OperationMiddlewares["listJobs"]...)
+	router.GET(options.BaseURL+"/_berth/jobs/:jobId", wrapper.GetJob, options.OperationMiddlewares["getJob"]...)
 	router.DELETE(options.BaseURL+"/_berth/journal", wrapper.ClearJournal, options.OperationMiddlewares["clearJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal", wrapper.ListJournal, options.OperationMiddlewares["listJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal.har", wrapper.ExportJournal, options.OperationMiddlewares["exportJournal"]...)

@@ -100,7 +100,7 @@ func (s *Services) operations(editions []validate.Edition, scope func(validate.O
 	middlewares := map[string][]echo.MiddlewareFunc{}
 	for id, op := range ofAny(editions) {
 		_, ours := controls.Ops[id]
-		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, strings.HasPrefix(op.Path, onePod), ours}
+		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, strings.HasPrefix(op.Path, onePod), strings.HasPrefix(op.Path, jobsPath), ours}
 		for i, e := range editions {
 			if op, ok := e.Ops[id]; ok {
 				f.ops[i] = &op
@@ -119,6 +119,7 @@ type front struct {
 	ops   []*validate.Op // as each edition has it; nil: it does not
 	scope func(validate.Op, echo.Context) compute.Scope
 	pod   bool // it is about the one pod that its path names
+	jobs  bool // it is about jobs of whatever endpoints: those that the key may read
 	ours  bool // it is one of the controls, which meet no fault: or a test could not take its faults back
 }
 
@@ -130,7 +131,7 @@ const onePod = "/v2/pods/{id}"
 func (f *front) permitted(r *request) error {
 	want := f.scope(f.op, r)
 	switch {
-	case r.caller.Allows(want):
+	case r.caller.Allows(want) || f.jobs && mayReadJobs(r.caller.Key):
 	case f.pod && r.caller.HasPods():
 		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param("id")), want)
 	default:

@@ -150,6 +150,19 @@ func TestViews_FillEveryFieldOfTheirModels(t *testing.T) {
 	require.Empty(t, missing(healthView(health).Workers))
 }
 
+func TestViews_JobsHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	job := filled[compute.Job]()
+	job.TakenAt, job.ExecutionTimeout, job.TTL = job.QueuedAt.Add(time.Second), time.Second, time.Second
+	job.EndedAt = job.TakenAt.Add(time.Second)
+	require.Empty(t, missing(listedJobView(job)))
+
+	text := jobs.Excerpt{Text: []byte("é")[:1], Size: 2}
+	shown := jobDetailView(jobs.ShownJob{Job: job, Input: text, Output: text})
+	require.Empty(t, missing(shown))
+	require.Equal(t, controls.JobText{Text: "", Length: 2, Truncated: true}, shown.Input, "not cut within a character")
+}
+
 func TestViews_JournalHasAllOfAnEntry(t *testing.T) {
 	t.Parallel()
 	e := filled[journal.Entry]()

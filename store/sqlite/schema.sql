@@ -236,7 +236,11 @@ CREATE TABLE jobs (
 
 CREATE INDEX jobs_expiring ON jobs (expires_at) WHERE expires_at IS NOT NULL;
 
+CREATE INDEX jobs_of_endpoint ON jobs (endpoint_id, created_at);
+
 CREATE INDEX jobs_open ON jobs (queued_at) WHERE ended_at IS NULL;
+
+CREATE INDEX jobs_open_or_failed ON jobs (endpoint_id, created_at) WHERE (ended_at IS NULL OR error <> '');
 
 CREATE TABLE keys (
   seq        INTEGER PRIMARY KEY,
