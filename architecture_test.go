@@ -82,13 +82,14 @@ var rooms = map[string]struct {
 	"impl/runtime/runtimetest/play":    {},
 	"impl/replica":                     {may: []string{"impl/compute", "store"}, uses: []string{http}},
 	"impl/loop":                        {may: []string{"impl/compute", "impl/control", "impl/loop/reconcile", "impl/queue", "impl/runtime", "store"}},
+	"impl/why":                         {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}},
 	"impl/loop/reconcile":              {may: []string{"impl/compute"}},
 	"impl/webhook":                     {uses: []string{http}},
 	"impl/reference":                   {uses: []string{http}},
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/spelling", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/spelling", "impl/validate", "impl/why", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
@@ -96,7 +97,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/setting", "impl/webhook", "impl/why", "store", "store/postgres", "store/sqlite", "store/transfer"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},

@@ -96,7 +96,7 @@ var _ = area(func() {
 	})
 
 	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
-		c.forbidden(c.key("read"), func(op Operation) bool { return op.Document == "rest" && op.Method == "GET" })
+		c.forbidden(c.key("read"), func(op Operation) bool { return op.Document == "rest" && op.Method == "GET" || isWhy(op) })
 	})
 	add("auth.scopes.write", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
 		c.forbidden(c.key("write"), func(op Operation) bool { return op.Document == "rest" && op.Method != "GET" })

@@ -17,8 +17,13 @@ func isHosts(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath
 // isJobs reports whether the operation tells of jobs, for keys that may read them at their endpoints.
 func isJobs(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath+"jobs") }
 
+// isWhy reports whether the operation tells why a pod or an endpoint does not go on, for keys with rest:read.
+func isWhy(op Operation) bool {
+	return strings.HasPrefix(op.Path, controlsPath) && strings.HasSuffix(op.Path, "/why") && !isJobs(op)
+}
+
 // isServed reports whether the operation is served without test controls, too.
-func isServed(op Operation) bool { return isHosts(op) || isJobs(op) }
+func isServed(op Operation) bool { return isHosts(op) || isJobs(op) || isWhy(op) }
 
 // needsControls skips the rule where the target has no test controls.
 func (c *Check) needsControls() {

@@ -198,7 +198,7 @@ func newJobsCommand() *cobra.Command {
 	for _, sub := range cmd.Commands() {
 		sub.ValidArgsFunction = offered
 	}
-	cmd.AddCommand(newJobsListCommand(), newJobsShowCommand())
+	cmd.AddCommand(newJobsListCommand(), newJobsShowCommand(), newJobsWhyCommand())
 	return cmd
 }
 

@@ -201,7 +201,13 @@ def told(case):
         case.path_parameters = {"jobId": seeds.told_job(ENDPOINT)}
 
 
-FEED = {"getJob": told, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+def asked_why(case):
+    """Every other call is of a thing that there is; stateful tests, too, have none of their own."""
+    if mine(case.operation.label) and not case.meta.is_negative_at(ParameterLocation.PATH):
+        case.path_parameters = {"podId": seeds.told_pod()} if "podId" in case.path_parameters else {"endpointId": ENDPOINT}
+
+
+FEED = {"getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 

@@ -270,6 +270,102 @@ func (e StorageState) Valid() bool {
 	}
 }
 
+// Defines values for WhyReason.
+const (
+	WhyReasonBehind      WhyReason = "behind"
+	WhyReasonBusy        WhyReason = "busy"
+	WhyReasonCrashLoop   WhyReason = "crash_loop"
+	WhyReasonExited      WhyReason = "exited"
+	WhyReasonExpired     WhyReason = "expired"
+	WhyReasonFailed      WhyReason = "failed"
+	WhyReasonFinished    WhyReason = "finished"
+	WhyReasonHostLost    WhyReason = "host_lost"
+	WhyReasonHostSilent  WhyReason = "host_silent"
+	WhyReasonInProgress  WhyReason = "in_progress"
+	WhyReasonInterrupted WhyReason = "interrupted"
+	WhyReasonLost        WhyReason = "lost"
+	WhyReasonLowPriority WhyReason = "low_priority"
+	WhyReasonNeverRoom   WhyReason = "never_room"
+	WhyReasonNoRoom      WhyReason = "no_room"
+	WhyReasonNoWorkers   WhyReason = "no_workers"
+	WhyReasonNotAsking   WhyReason = "not_asking"
+	WhyReasonNotStarted  WhyReason = "not_started"
+	WhyReasonReady       WhyReason = "ready"
+	WhyReasonResting     WhyReason = "resting"
+	WhyReasonRunning     WhyReason = "running"
+	WhyReasonScaling     WhyReason = "scaling"
+	WhyReasonSilent      WhyReason = "silent"
+	WhyReasonStarting    WhyReason = "starting"
+	WhyReasonStopped     WhyReason = "stopped"
+	WhyReasonTimedStop   WhyReason = "timed_stop"
+	WhyReasonUndeclared  WhyReason = "undeclared"
+	WhyReasonUnhealthy   WhyReason = "unhealthy"
+)
+
+// Valid indicates whether the value is a known member of the WhyReason enum.
+func (e WhyReason) Valid() bool {
+	switch e {
+	case WhyReasonBehind:
+		return true
+	case WhyReasonBusy:
+		return true
+	case WhyReasonCrashLoop:
+		return true
+	case WhyReasonExited:
+		return true
+	case WhyReasonExpired:
+		return true
+	case WhyReasonFailed:
+		return true
+	case WhyReasonFinished:
+		return true
+	case WhyReasonHostLost:
+		return true
+	case WhyReasonHostSilent:
+		return true
+	case WhyReasonInProgress:
+		return true
+	case WhyReasonInterrupted:
+		return true
+	case WhyReasonLost:
+		return true
+	case WhyReasonLowPriority:
+		return true
+	case WhyReasonNeverRoom:
+		return true
+	case WhyReasonNoRoom:
+		return true
+	case WhyReasonNoWorkers:
+		return true
+	case WhyReasonNotAsking:
+		return true
+	case WhyReasonNotStarted:
+		return true
+	case WhyReasonReady:
+		return true
+	case WhyReasonResting:
+		return true
+	case WhyReasonRunning:
+		return true
+	case WhyReasonScaling:
+		return true
+	case WhyReasonSilent:
+		return true
+	case WhyReasonStarting:
+		return true
+	case WhyReasonStopped:
+		return true
+	case WhyReasonTimedStop:
+		return true
+	case WhyReasonUndeclared:
+		return true
+	case WhyReasonUnhealthy:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JobsStatus.
 const (
 	JobsStatusCANCELLED  JobsStatus = "CANCELLED"
@@ -1090,6 +1186,52 @@ type WebhookList struct {
 	Webhooks []Webhook `json:"webhooks"`
 }
 
+// Why defines model for Why.
+type Why struct {
+	// Because The reason in a sentence, with figures.
+	Because string     `json:"because"`
+	Details WhyDetails `json:"details"`
+
+	// Helps What would help; absent: nothing need be done.
+	Helps *string `json:"helps,omitempty"`
+
+	// Reason Of a job: finished, expired (its time to live or to run was over), in_progress, silent (its worker is not heard of). Of a job that waits and of the workers of an endpoint: no_workers (it may have none), no_room (nothing can hold one now), never_room (no host could ever), starting, crash_loop (they end by themselves or cannot be started), undeclared (the settings of the server do not say what they are), busy (all have jobs), not_asking (one is up and asks for no job), lost (the one that asks may still run the job), low_priority (such a job starts none), unhealthy, scaling (one is about to be started); ready and resting (nothing to do) of an endpoint for which no job waits. Of a pod: starting, running, behind (what is to be done with it fails and is tried again), host_silent, host_lost, interrupted, stopped (by a user), timed_stop, exited (by itself), not_started (its container could not be), failed.
+	Reason WhyReason `json:"reason"`
+
+	// Since Since when it is so; absent: nobody knows.
+	Since *time.Time `json:"since,omitempty"`
+
+	// Waits Something has to happen before it goes on.
+	Waits bool `json:"waits"`
+}
+
+// WhyReason Of a job: finished, expired (its time to live or to run was over), in_progress, silent (its worker is not heard of). Of a job that waits and of the workers of an endpoint: no_workers (it may have none), no_room (nothing can hold one now), never_room (no host could ever), starting, crash_loop (they end by themselves or cannot be started), undeclared (the settings of the server do not say what they are), busy (all have jobs), not_asking (one is up and asks for no job), lost (the one that asks may still run the job), low_priority (such a job starts none), unhealthy, scaling (one is about to be started); ready and resting (nothing to do) of an endpoint for which no job waits. Of a pod: starting, running, behind (what is to be done with it fails and is tried again), host_silent, host_lost, interrupted, stopped (by a user), timed_stop, exited (by itself), not_started (its container could not be), failed.
+type WhyReason string
+
+// WhyDetails defines model for WhyDetails.
+type WhyDetails struct {
+	// Ahead Jobs that are handed out before this one.
+	Ahead *int64 `json:"ahead,omitempty"`
+
+	// Attempts How often the job was taken.
+	Attempts *int64 `json:"attempts,omitempty"`
+
+	// ExitCode Of the worker that ended last.
+	ExitCode *int64 `json:"exitCode,omitempty"`
+
+	// HostID The host that it is about.
+	HostID *string `json:"hostId,omitempty"`
+
+	// Lines The last lines of a log: that of the system for a pod, what the last worker wrote for workers that end by themselves.
+	Lines []string `json:"lines"`
+
+	// NextAt When the next worker is tried.
+	NextAt *time.Time `json:"nextAt,omitempty"`
+
+	// WorkerID The worker that it is about.
+	WorkerID *string `json:"workerId,omitempty"`
+}
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -1293,6 +1435,9 @@ type ServerInterface interface {
 	// StepClock Have the time of day of the machine step
 	// (POST /_berth/clock/step)
 	StepClock(ctx echo.Context) error
+	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
+	// (GET /_berth/endpoints/{endpointId}/why)
+	WhyEndpoint(ctx echo.Context, endpointID string) error
 	// ClearFaults Take all faults back
 	// (DELETE /_berth/faults)
 	ClearFaults(ctx echo.Context) error
@@ -1332,6 +1477,9 @@ type ServerInterface interface {
 	// GetJob Read all that is known of a job
 	// (GET /_berth/jobs/{jobId})
 	GetJob(ctx echo.Context, jobID JobID) error
+	// WhyJob Ask why a job does not go on
+	// (GET /_berth/jobs/{jobId}/why)
+	WhyJob(ctx echo.Context, jobID JobID) error
 	// ClearJournal Forget the requests that came
 	// (DELETE /_berth/journal)
 	ClearJournal(ctx echo.Context) error
@@ -1353,6 +1501,9 @@ type ServerInterface interface {
 	// RevokeKey Revoke a key
 	// (DELETE /_berth/keys/{keyId})
 	RevokeKey(ctx echo.Context, keyID string) error
+	// WhyPod Ask why a pod does not run
+	// (GET /_berth/pods/{podId}/why)
+	WhyPod(ctx echo.Context, podID string) error
 	// SetQuotas Set how many requests a user may make
 	// (PUT /_berth/quotas)
 	SetQuotas(ctx echo.Context) error
@@ -1414,6 +1565,22 @@ func (w *ServerInterfaceWrapper) StepClock(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StepClock(ctx)
+	return err
+}
+
+// WhyEndpoint converts echo context to params.
+func (w *ServerInterfaceWrapper) WhyEndpoint(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.WhyEndpoint(ctx, endpointID)
 	return err
 }
 
@@ -1610,6 +1777,22 @@ func (w *ServerInterfaceWrapper) GetJob(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetJob(ctx, jobID)
+	return err
+}
+
+// WhyJob converts echo context to params.
+func (w *ServerInterfaceWrapper) WhyJob(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "jobId" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "jobId", ctx.Param("jobId"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter jobId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.WhyJob(ctx, jobID)
 	return err
 }
 
@@ -1834,6 +2017,22 @@ func (w *ServerInterfaceWrapper) RevokeKey(ctx echo.Context) error {
 	return err
 }
 
+// WhyPod converts echo context to params.
+func (w *ServerInterfaceWrapper) WhyPod(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "podId" -------------
+	var podID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "podId", ctx.Param("podId"), &podID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter podId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.WhyPod(ctx, podID)
+	return err
+}
+
 // SetQuotas converts echo context to params.
 func (w *ServerInterfaceWrapper) SetQuotas(ctx echo.Context) error {
 	var err error
@@ -1922,6 +2121,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/clock/freeze", wrapper.FreezeClock, options.OperationMiddlewares["freezeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
+	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
 	router.POST(options.BaseURL+"/_berth/faults", wrapper.AddFault, options.OperationMiddlewares["addFault"]...)
@@ -1935,6 +2135,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
 	router.GET(options.BaseURL+"/_berth/jobs", wrapper.ListJobs, options.OperationMiddlewares["listJobs"]...)
 	router.GET(options.BaseURL+"/_berth/jobs/:jobId", wrapper.GetJob, options.OperationMiddlewares["getJob"]...)
+	router.GET(options.BaseURL+"/_berth/jobs/:jobId/why", wrapper.WhyJob, options.OperationMiddlewares["whyJob"]...)
 	router.DELETE(options.BaseURL+"/_berth/journal", wrapper.ClearJournal, options.OperationMiddlewares["clearJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal", wrapper.ListJournal, options.OperationMiddlewares["listJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal.har", wrapper.ExportJournal, options.OperationMiddlewares["exportJournal"]...)
@@ -1942,6 +2143,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/journal/verify", wrapper.VerifyJournal, options.OperationMiddlewares["verifyJournal"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
+	router.GET(options.BaseURL+"/_berth/pods/:podId/why", wrapper.WhyPod, options.OperationMiddlewares["whyPod"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
 	router.PUT(options.BaseURL+"/_berth/storage", wrapper.SetStorage, options.OperationMiddlewares["setStorage"]...)

@@ -1261,3 +1261,111 @@ func (v WebhookList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
+
+// AppendJSON appends it to dst.
+func (v Why) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"because":`...)
+	dst = encode.String(dst, v.Because)
+	dst = append(dst, ',')
+	dst = append(dst, `"details":`...)
+	dst = v.Details.AppendJSON(dst)
+	dst = append(dst, ',')
+	if v.Helps != nil {
+		dst = append(dst, `"helps":`...)
+		if p1 := v.Helps; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"reason":`...)
+	dst = encode.String(dst, string(v.Reason))
+	dst = append(dst, ',')
+	if v.Since != nil {
+		dst = append(dst, `"since":`...)
+		if p1 := v.Since; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"waits":`...)
+	dst = encode.Bool(dst, v.Waits)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v WhyDetails) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Ahead != nil {
+		dst = append(dst, `"ahead":`...)
+		if p1 := v.Ahead; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Attempts != nil {
+		dst = append(dst, `"attempts":`...)
+		if p1 := v.Attempts; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.ExitCode != nil {
+		dst = append(dst, `"exitCode":`...)
+		if p1 := v.ExitCode; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.HostID != nil {
+		dst = append(dst, `"hostId":`...)
+		if p1 := v.HostID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"lines":`...)
+	if v.Lines == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Lines {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.NextAt != nil {
+		dst = append(dst, `"nextAt":`...)
+		if p1 := v.NextAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.WorkerID != nil {
+		dst = append(dst, `"workerId":`...)
+		if p1 := v.WorkerID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}

@@ -47,4 +47,6 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[VerificationResult](t)
 	encodetest.Check[Webhook](t)
 	encodetest.Check[WebhookList](t)
+	encodetest.Check[Why](t)
+	encodetest.Check[WhyDetails](t)
 }

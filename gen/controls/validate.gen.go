@@ -105,6 +105,18 @@ var paramsOfGetJob = []validate.Param{
 	parameterJobID,
 }
 
+var paramsOfWhyJob = []validate.Param{
+	parameterJobID,
+}
+
+var paramsOfWhyEndpoint = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+}
+
+var paramsOfWhyPod = []validate.Param{
+	{In: "path", Name: "podId", Required: true},
+}
+
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
 	"getClock": {
@@ -350,6 +362,24 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/jobs/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfGetJob, false, path, query, header)
+		},
+	},
+	"whyJob": {
+		Method: "GET", Path: "/_berth/jobs/{jobId}/why",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfWhyJob, false, path, query, header)
+		},
+	},
+	"whyEndpoint": {
+		Method: "GET", Path: "/_berth/endpoints/{endpointId}/why",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfWhyEndpoint, false, path, query, header)
+		},
+	},
+	"whyPod": {
+		Method: "GET", Path: "/_berth/pods/{podId}/why",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfWhyPod, false, path, query, header)
 		},
 	},
 	"setStorage": {

@@ -150,6 +150,13 @@ type ClientInterface interface {
 	// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
 	StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
+	//
+	// One reason, for keys with the scope rest:read.
+	//
+	// Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
+	WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ClearFaults Take all faults back
 	//
 	// A call that met one already goes on as it was scripted. A reset does it too.
@@ -307,6 +314,13 @@ type ClientInterface interface {
 	// Corresponds with GET /_berth/jobs/{jobId} (the `GetJob` operationId).
 	GetJob(ctx context.Context, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// WhyJob Ask why a job does not go on
+	//
+	// One reason, for keys that may read the job.
+	//
+	// Corresponds with GET /_berth/jobs/{jobId}/why (the `WhyJob` operationId).
+	WhyJob(ctx context.Context, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ClearJournal Forget the requests that came
 	//
 	// Numbers go on from where they were; dropped is 0 again. A reset does it too.
@@ -377,6 +391,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WhyPod Ask why a pod does not run
+	//
+	// One reason, for keys that may read the pod.
+	//
+	// Corresponds with GET /_berth/pods/{podId}/why (the `WhyPod` operationId).
+	WhyPod(ctx context.Context, podID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetQuotasWithBody Set how many requests a user may make
 	//
@@ -546,6 +567,23 @@ func (c *Client) StepClockWithBody(ctx context.Context, contentType string, body
 // Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
 func (c *Client) StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewStepClockRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
+//
+// One reason, for keys with the scope rest:read.
+//
+// Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
+func (c *Client) WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWhyEndpointRequest(c.Server, endpointID)
 	if err != nil {
 		return nil, err
 	}
@@ -903,6 +941,23 @@ func (c *Client) GetJob(ctx context.Context, jobID JobID, reqEditors ...RequestE
 	return c.Client.Do(req)
 }
 
+// WhyJob Ask why a job does not go on
+//
+// One reason, for keys that may read the job.
+//
+// Corresponds with GET /_berth/jobs/{jobId}/why (the `WhyJob` operationId).
+func (c *Client) WhyJob(ctx context.Context, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWhyJobRequest(c.Server, jobID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ClearJournal Forget the requests that came
 //
 // Numbers go on from where they were; dropped is 0 again. A reset does it too.
@@ -1054,6 +1109,23 @@ func (c *Client) CreateKey(ctx context.Context, body CreateKeyJSONRequestBody, r
 // Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeKeyRequest(c.Server, keyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WhyPod Ask why a pod does not run
+//
+// One reason, for keys that may read the pod.
+//
+// Corresponds with GET /_berth/pods/{podId}/why (the `WhyPod` operationId).
+func (c *Client) WhyPod(ctx context.Context, podID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWhyPodRequest(c.Server, podID)
 	if err != nil {
 		return nil, err
 	}
@@ -1331,6 +1403,40 @@ func NewStepClockRequestWithBody(server string, contentType string, body io.Read
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewWhyEndpointRequest constructs an http.Request for the WhyEndpoint method
+func NewWhyEndpointRequest(server string, endpointID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/why", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -1891,6 +1997,40 @@ func NewGetJobRequest(server string, jobID JobID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewWhyJobRequest constructs an http.Request for the WhyJob method
+func NewWhyJobRequest(server string, jobID JobID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "jobId", jobID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/jobs/%s/why", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewClearJournalRequest constructs an http.Request for the ClearJournal method
 func NewClearJournalRequest(server string) (*http.Request, error) {
 	var err error
@@ -2383,6 +2523,40 @@ func NewRevokeKeyRequest(server string, keyID string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewWhyPodRequest constructs an http.Request for the WhyPod method
+func NewWhyPodRequest(server string, podID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "podId", podID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/pods/%s/why", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,6 @@ import (
 // jobsPath begins the paths of jobs of whatever endpoint.
 const jobsPath = "/_berth/jobs"
 
-// mayReadJobs reports whether the key may read the jobs of some endpoint: it may call its queue, or a test has it.
-func mayReadJobs(k compute.Key) bool { return k.Invokes() || k.Allows(compute.ScopeControls) }
-
 // reader says which jobs the caller may read (rule jobs.list.scope).
 func reader(c echo.Context) jobs.Readable {
 	key := callerOf(c).Key

@@ -22,6 +22,7 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 	jobs "github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/validate"
+	"github.com/berthdev/berth/impl/why"
 	"github.com/berthdev/berth/spec"
 )
 
@@ -36,6 +37,7 @@ type Services struct {
 	Registries *control.Registries
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue
+	Why        *why.Reasons
 	Keyring    *control.Keyring
 	Rates      *control.Rates
 	QueueRates *control.QueueRates

@@ -60,7 +60,7 @@ func (q *Queue) List(ctx context.Context, who Readable, s Search) (jobs []comput
 // searched gives the endpoints whose jobs are looked at.
 func (q *Queue) searched(tx store.Endpoints, who Readable, only compute.EndpointID) (ids []compute.EndpointID, err error) {
 	if only != "" {
-		if _, err := readable(tx, who, only); err != nil {
+		if _, err := ReadableEndpoint(tx, who, only); err != nil {
 			return nil, err
 		}
 		return []compute.EndpointID{only}, nil
@@ -75,8 +75,8 @@ func (q *Queue) searched(tx store.Endpoints, who Readable, only compute.Endpoint
 	return ids, err
 }
 
-// readable gives the endpoint if the caller may read its jobs. NotFound otherwise.
-func readable(tx store.Endpoints, who Readable, id compute.EndpointID) (compute.Endpoint, error) {
+// ReadableEndpoint gives the endpoint if the caller may read its jobs. NotFound otherwise.
+func ReadableEndpoint(tx store.Endpoints, who Readable, id compute.EndpointID) (compute.Endpoint, error) {
 	e, err := tx.Endpoint(id)
 	if err == nil && (e.UserID != who.User || !e.DeletedAt.IsZero() || !who.May(id)) {
 		err = compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
@@ -204,7 +204,7 @@ type ShownJob struct {
 // Show gives all that is known of a job. NotFound for one that is unknown, that is none of the caller's, or whose time is over.
 func (q *Queue) Show(ctx context.Context, who Readable, id compute.JobID) (shown ShownJob, err error) {
 	err = q.store.Read(ctx, func(tx store.Tx) error {
-		j, err := readableJob(tx, who, id)
+		j, err := ReadableJob(tx, who, id)
 		if err != nil {
 			return err
 		}
@@ -231,14 +231,14 @@ func (q *Queue) Show(ctx context.Context, who Readable, id compute.JobID) (shown
 	return shown, nil
 }
 
-// readableJob gives the job if the caller may read it. NotFound otherwise.
-func readableJob(tx store.Tx, who Readable, id compute.JobID) (compute.Job, error) {
+// ReadableJob gives the job if the caller may read it. NotFound otherwise.
+func ReadableJob(tx store.Tx, who Readable, id compute.JobID) (compute.Job, error) {
 	j, err := tx.Job(id)
 	if err == nil && !visible(j, j.EndpointID, tx.Now()) {
 		err = unknownJob(id)
 	}
 	if err == nil {
-		_, err = readable(tx, who, j.EndpointID)
+		_, err = ReadableEndpoint(tx, who, j.EndpointID)
 	}
 	if compute.CodeOf(err) == compute.NotFound {
 		err = unknownJob(id)

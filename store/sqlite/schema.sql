@@ -296,7 +296,7 @@ CREATE TABLE pods (
   started_at        INTEGER,
   restart_at        INTEGER,
   moved_at          INTEGER
-, cuda_versions TEXT NOT NULL DEFAULT 'null', least_cuda TEXT NOT NULL DEFAULT '', gpu_vcpus INTEGER NOT NULL DEFAULT 0, gpu_memory_gb INTEGER NOT NULL DEFAULT 0, stop_after INTEGER, terminate_after INTEGER, bid_per_gpu REAL NOT NULL DEFAULT 0, interrupt_at INTEGER, interrupted_at INTEGER, cluster_type TEXT NOT NULL DEFAULT '') STRICT;
+, cuda_versions TEXT NOT NULL DEFAULT 'null', least_cuda TEXT NOT NULL DEFAULT '', gpu_vcpus INTEGER NOT NULL DEFAULT 0, gpu_memory_gb INTEGER NOT NULL DEFAULT 0, stop_after INTEGER, terminate_after INTEGER, bid_per_gpu REAL NOT NULL DEFAULT 0, interrupt_at INTEGER, interrupted_at INTEGER, cluster_type TEXT NOT NULL DEFAULT '', ended_by TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND gone = 0;
 

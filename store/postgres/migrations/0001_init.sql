@@ -269,6 +269,7 @@ CREATE TABLE pods (
   status            text COLLATE "C" NOT NULL,                            -- in no index, so that a move writes none
   gone              bigint NOT NULL,                                      -- 1 when TERMINATED
   reason            text COLLATE "C" NOT NULL,
+  ended_by          text COLLATE "C" NOT NULL DEFAULT '', -- what ended its last run; '': it has not ended, or nobody noted it
   version           bigint NOT NULL,                                      -- guards the moves
   created_at        bigint,
   started_at        bigint,
