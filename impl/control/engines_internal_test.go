@@ -178,7 +178,7 @@ func TestPlacement_RefusalsSayWhichHostsAreOutOfUse(t *testing.T) {
 		"one is silent":                {fleet: []Host{engined("a")}, says: none + "1 does not answer", never: never},
 		"one drains, one is silent":    {fleet: []Host{l4s("a", 1), engined("b")}, drained: []string{"a"}, says: none + "1 is draining, 1 does not answer", never: never},
 		"what one has is not known":    {fleet: []Host{asks}, says: "no host that is known could hold it with nothing else on it, either: 1 has not said yet what it has", never: never},
-		"another sort of host drains":  {fleet: []Host{l4s("a", 1), Host{ID: "b", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 16, MemoryGB: 64, DiskGB: 100}}, drained: []string{"b"}, says: "; free there: 0 in all", never: "with nothing else"},
+		"another sort of host drains":  {fleet: []Host{l4s("a", 1), {ID: "b", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 16, MemoryGB: 64, DiskGB: 100}}, drained: []string{"b"}, says: "; free there: 0 in all", never: "with nothing else"},
 		"one is in use, one is silent": {fleet: []Host{l4s("a", 1), engined("b")}, says: "; free there: 0 in all", never: "with nothing else"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,6 @@ type look struct {
 	tx     store.JobLists
 	search Search
 	now    time.Time
-	first  int // jobs of each endpoint that are read at first
 	lines  []*jobLine
 }
 

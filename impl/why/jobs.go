@@ -70,7 +70,7 @@ func (f *jobFacts) inProgress() Answer {
 
 func (f *jobFacts) inQueue() Answer {
 	j := &f.job
-	a := f.crew.waiting()
+	a := f.waiting()
 	asking := f.those(func(w queue.StandingWorker) bool { return w.Status == compute.WorkerIdle && w.Asks })
 	up := f.those(func(w queue.StandingWorker) bool {
 		return w.Status == compute.WorkerIdle || w.Status == compute.WorkerRunning
