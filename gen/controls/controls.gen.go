@@ -33,6 +33,27 @@ func (e CapacityCloud) Valid() bool {
 	}
 }
 
+// Defines values for ClockMode.
+const (
+	ClockModeAuto    ClockMode = "auto"
+	ClockModeFrozen  ClockMode = "frozen"
+	ClockModeRunning ClockMode = "running"
+)
+
+// Valid indicates whether the value is a known member of the ClockMode enum.
+func (e ClockMode) Valid() bool {
+	switch e {
+	case ClockModeAuto:
+		return true
+	case ClockModeFrozen:
+		return true
+	case ClockModeRunning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultWhen.
 const (
 	FaultWhenAfter  FaultWhen = "after"
@@ -432,6 +453,15 @@ type Advance struct {
 	Milliseconds int64 `json:"milliseconds"`
 }
 
+// AutoClock defines model for AutoClock.
+type AutoClock struct {
+	// Milliseconds How far it goes, at most a year: then it stands still. Absent: on and on, as long as there is something due.
+	Milliseconds *int64 `json:"milliseconds,omitempty"`
+
+	// Settle How long, in milliseconds of the machine's time, no request comes before it goes on.
+	Settle *int64 `json:"settle,omitempty"`
+}
+
 // BodyExpectation What the JSON body of the request has at a place.
 type BodyExpectation struct {
 	// Equals The value there, whatever the order of members and the form of numbers.
@@ -472,6 +502,7 @@ type CapacityCloud string
 
 // Clock defines model for Clock.
 type Clock struct {
+	// Frozen The mode is frozen.
 	Frozen bool `json:"frozen"`
 
 	// Held Requests that are held now: takes, stop polls, waits, reads of streams.
@@ -480,9 +511,18 @@ type Clock struct {
 	// Lag How far the time by which things fall due is behind it; it changes by steps and by pauses of the server.
 	Lag int64 `json:"lag"`
 
+	// Mode It runs with that of the machine, stands still, or goes by itself to what is due.
+	Mode ClockMode `json:"mode"`
+
 	// Now The time of day.
 	Now time.Time `json:"now"`
+
+	// Until The time of day at which a clock that goes by itself stops; absent: nowhere, or it does not.
+	Until *time.Time `json:"until,omitempty"`
 }
+
+// ClockMode It runs with that of the machine, stands still, or goes by itself to what is due.
+type ClockMode string
 
 // Difference defines model for Difference.
 type Difference struct {
@@ -1089,6 +1129,9 @@ type Quotas struct {
 // QuotasQueue The limits on requests of the queue; absent leaves them.
 type QuotasQueue string
 
+// ReceivedWebhook Any document.
+type ReceivedWebhook = json.RawMessage
+
 // ShownFault defines model for ShownFault.
 type ShownFault struct {
 	After          int64             `json:"after"`
@@ -1174,6 +1217,9 @@ type Webhook struct {
 
 	// NextAt Of the next try; null when it is over.
 	NextAt nullable.Nullable[time.Time] `json:"nextAt"`
+
+	// Number Its place in the log.
+	Number int64 `json:"number"`
 
 	// Status HTTP status of the last try; 0 when there was no answer.
 	Status int64  `json:"status"`
@@ -1385,6 +1431,12 @@ type ExportJournalParams struct {
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
 
+// AutoClockJSONRequestBody defines body for AutoClock for application/json ContentType.
+type AutoClockJSONRequestBody = AutoClock
+
+// SleepClockJSONRequestBody defines body for SleepClock for application/json ContentType.
+type SleepClockJSONRequestBody = Advance
+
 // StepClockJSONRequestBody defines body for StepClock for application/json ContentType.
 type StepClockJSONRequestBody = Step
 
@@ -1402,6 +1454,9 @@ type AddHostJSONRequestBody = NewHost
 
 // ChangeHostJSONRequestBody defines body for ChangeHost for application/json ContentType.
 type ChangeHostJSONRequestBody = HostChange
+
+// ReceiveWebhookJSONRequestBody defines body for ReceiveWebhook for application/json ContentType.
+type ReceiveWebhookJSONRequestBody = ReceivedWebhook
 
 // InterruptWorkJSONRequestBody defines body for InterruptWork for application/json ContentType.
 type InterruptWorkJSONRequestBody = Interrupt
@@ -1426,12 +1481,18 @@ type ServerInterface interface {
 	// AdvanceClock Set the clock forward
 	// (POST /_berth/clock/advance)
 	AdvanceClock(ctx echo.Context) error
+	// AutoClock Have the clock go to what is due by itself
+	// (POST /_berth/clock/auto)
+	AutoClock(ctx echo.Context) error
 	// FreezeClock Make the clock stand still
 	// (POST /_berth/clock/freeze)
 	FreezeClock(ctx echo.Context) error
 	// ResumeClock Make the clock run again from where it stands
 	// (POST /_berth/clock/resume)
 	ResumeClock(ctx echo.Context) error
+	// SleepClock Wait on the clock
+	// (POST /_berth/clock/sleep)
+	SleepClock(ctx echo.Context) error
 	// StepClock Have the time of day of the machine step
 	// (POST /_berth/clock/step)
 	StepClock(ctx echo.Context) error
@@ -1468,6 +1529,9 @@ type ServerInterface interface {
 	// ChangeHost Drain a host, or have it used again
 	// (PATCH /_berth/hosts/{hostId})
 	ChangeHost(ctx echo.Context, hostID string) error
+	// ReceiveWebhook Receive a webhook
+	// (POST /_berth/inbox/{name})
+	ReceiveWebhook(ctx echo.Context, name string) error
 	// InterruptWork Interrupt pods or workers
 	// (POST /_berth/interrupt)
 	InterruptWork(ctx echo.Context) error
@@ -1516,6 +1580,9 @@ type ServerInterface interface {
 	// GetWebhooks Read the log of webhooks
 	// (GET /_berth/webhooks)
 	GetWebhooks(ctx echo.Context) error
+	// DeliverWebhook Deliver a webhook again
+	// (POST /_berth/webhooks/{number}/deliver)
+	DeliverWebhook(ctx echo.Context, number int64) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -1541,6 +1608,15 @@ func (w *ServerInterfaceWrapper) AdvanceClock(ctx echo.Context) error {
 	return err
 }
 
+// AutoClock converts echo context to params.
+func (w *ServerInterfaceWrapper) AutoClock(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AutoClock(ctx)
+	return err
+}
+
 // FreezeClock converts echo context to params.
 func (w *ServerInterfaceWrapper) FreezeClock(ctx echo.Context) error {
 	var err error
@@ -1556,6 +1632,15 @@ func (w *ServerInterfaceWrapper) ResumeClock(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ResumeClock(ctx)
+	return err
+}
+
+// SleepClock converts echo context to params.
+func (w *ServerInterfaceWrapper) SleepClock(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SleepClock(ctx)
 	return err
 }
 
@@ -1692,6 +1777,22 @@ func (w *ServerInterfaceWrapper) ChangeHost(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ChangeHost(ctx, hostID)
+	return err
+}
+
+// ReceiveWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) ReceiveWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReceiveWebhook(ctx, name)
 	return err
 }
 
@@ -2069,6 +2170,22 @@ func (w *ServerInterfaceWrapper) GetWebhooks(ctx echo.Context) error {
 	return err
 }
 
+// DeliverWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) DeliverWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "number" -------------
+	var number int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "number", ctx.Param("number"), &number, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter number: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeliverWebhook(ctx, number)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -2118,8 +2235,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.GET(options.BaseURL+"/_berth/clock", wrapper.GetClock, options.OperationMiddlewares["getClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/advance", wrapper.AdvanceClock, options.OperationMiddlewares["advanceClock"]...)
+	router.POST(options.BaseURL+"/_berth/clock/auto", wrapper.AutoClock, options.OperationMiddlewares["autoClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/freeze", wrapper.FreezeClock, options.OperationMiddlewares["freezeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
+	router.POST(options.BaseURL+"/_berth/clock/sleep", wrapper.SleepClock, options.OperationMiddlewares["sleepClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
@@ -2132,6 +2251,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/hosts", wrapper.AddHost, options.OperationMiddlewares["addHost"]...)
 	router.DELETE(options.BaseURL+"/_berth/hosts/:hostId", wrapper.RemoveHost, options.OperationMiddlewares["removeHost"]...)
 	router.PATCH(options.BaseURL+"/_berth/hosts/:hostId", wrapper.ChangeHost, options.OperationMiddlewares["changeHost"]...)
+	router.POST(options.BaseURL+"/_berth/inbox/:name", wrapper.ReceiveWebhook, options.OperationMiddlewares["receiveWebhook"]...)
 	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
 	router.GET(options.BaseURL+"/_berth/jobs", wrapper.ListJobs, options.OperationMiddlewares["listJobs"]...)
 	router.GET(options.BaseURL+"/_berth/jobs/:jobId", wrapper.GetJob, options.OperationMiddlewares["getJob"]...)
@@ -2148,5 +2268,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
 	router.PUT(options.BaseURL+"/_berth/storage", wrapper.SetStorage, options.OperationMiddlewares["setStorage"]...)
 	router.GET(options.BaseURL+"/_berth/webhooks", wrapper.GetWebhooks, options.OperationMiddlewares["getWebhooks"]...)
+	router.POST(options.BaseURL+"/_berth/webhooks/:number/deliver", wrapper.DeliverWebhook, options.OperationMiddlewares["deliverWebhook"]...)
 
 }

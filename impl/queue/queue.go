@@ -302,6 +302,13 @@ func (q *Queue) Hold() (over func()) {
 // Holding reports how many requests are held now.
 func (q *Queue) Holding() int { return int(q.holding.Load()) }
 
+// Working reports whether a worker runs a job.
+func (q *Queue) Working() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.held) > 0
+}
+
 // watchers are those who wait for something of a job: their channels are closed when it comes. Every method needs the
 // queue's lock.
 type watchers map[compute.JobID][]chan struct{}
