@@ -282,7 +282,9 @@ func (h controlsHandlers) DeliverWebhook(c echo.Context, number int64) error {
 }
 
 // ReceiveWebhook is POST /_berth/inbox/{name}: the journal has what came.
-func (h controlsHandlers) ReceiveWebhook(c echo.Context, _ string) error { return c.NoContent(http.StatusNoContent) }
+func (h controlsHandlers) ReceiveWebhook(c echo.Context, _ string) error {
+	return c.NoContent(http.StatusNoContent)
+}
 
 func webhookView(w compute.Webhook) controls.Webhook {
 	v := controls.Webhook{
