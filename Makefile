@@ -132,6 +132,10 @@ pages: build ## the pages in headless Chromium, against the viewer of the lockfi
 examples: build ## tests of clients in Go, Python and JavaScript, each test with a server of its own (needs Python and Node)
 	examples/run.sh
 
+.PHONY: compare
+compare: build ## record what a client does with a berth, play it back, and compare two others by it (needs curl)
+	conformance/compare.sh
+
 .PHONY: readme
 readme: ## run the quick starts of README.md word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
 	.ci/readme $(START)

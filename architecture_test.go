@@ -33,6 +33,7 @@ var rooms = map[string]struct {
 }{
 	"spec":                             {may: []string{"spec/overlay"}},
 	"spec/overlay":                     {},
+	"spec/answers":                     {may: []string{"spec"}, uses: []string{http}},
 	"spec/diff":                        {may: []string{"spec/overlay"}},
 	"gen":                              {},
 	"gen/rest":                         {may: []string{"impl/encode", "impl/nullable", "impl/validate"}, uses: []string{http, echo}},
@@ -54,6 +55,7 @@ var rooms = map[string]struct {
 	"impl/atomicfile":                  {},
 	"impl/problem":                     {may: []string{"impl/compute"}},
 	"impl/journal":                     {may: []string{"impl/compute"}},
+	"impl/journal/bodies":              {may: []string{"gen/rest", "impl/journal", "impl/validate", "spec"}, uses: []string{http}},
 	"impl/fault":                       {may: []string{"impl/compute", "impl/journal"}, uses: []string{http}},
 	"impl/spelling":                    {},
 	"store":                            {may: []string{"impl/compute"}},
@@ -88,8 +90,12 @@ var rooms = map[string]struct {
 	"impl/reference":                   {uses: []string{http}},
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
+	"impl/record": {
+		may:  []string{"gen/rest", "graphql", "impl/compute", "impl/journal", "impl/journal/bodies", "spec/answers"},
+		uses: []string{http},
+	},
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/spelling", "impl/validate", "impl/why", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/spelling", "impl/validate", "impl/why", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
@@ -100,13 +106,13 @@ var rooms = map[string]struct {
 		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/setting", "impl/webhook", "impl/why", "store", "store/postgres", "store/sqlite", "store/transfer"},
 		uses: []string{http},
 	},
-	"conformance":          {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},
+	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},
 	"conformance/mutate":   {},
 	"conformance/abuse":    {uses: []string{http}},
 	"conformance/crash":    {may: []string{"store/pgtest", "store/postgres"}, uses: []string{http}}, // of berth it sees the interfaces alone, and who owns the database
 	"conformance/spread":   {},
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
-	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
 	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/setting", "impl/worker"}, uses: []string{http}}, // what embedders import
 	"berthtest":            {may: []string{""}},

@@ -21,18 +21,21 @@ const variableInput = "EnvironmentVariableInput"
 
 // Recorded gives what a body asks for, for the journal, and the body without what is secret in it. Of what is no document nothing can be
 // told: nil, and all of it is masked.
-func (h *Handler) Recorded(body []byte) (*journal.Document, []byte) {
+func (h *Handler) Recorded(body []byte) (*journal.Document, []byte) { return Recorded(body, h.Limits) }
+
+// Recorded is that of a handler with the limits, for who records what it answers from outside.
+func Recorded(body []byte, l Limits) (*journal.Document, []byte) {
 	hidden := journal.Hide(body, false)
 	params, err := parse(body)
 	if err != nil {
 		return nil, hidden
 	}
-	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, h.Limits.Tokens)
-	if err != nil || selectionsOf(document) > h.Limits.Fields {
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, l.Tokens)
+	if err != nil || selectionsOf(document) > l.Fields {
 		return nil, hidden
 	}
 
-	m := &masking{schema: h.schema(), document: document, params: params, declared: map[string]bool{}, whole: map[string]bool{}, seen: map[*ast.FragmentDefinition]bool{}}
+	m := &masking{schema: schema(), document: document, params: params, declared: map[string]bool{}, whole: map[string]bool{}, seen: map[*ast.FragmentDefinition]bool{}}
 	for _, o := range document.Operations {
 		m.operation(o)
 	}
@@ -52,7 +55,7 @@ func (h *Handler) Recorded(body []byte) (*journal.Document, []byte) {
 }
 
 // schema gives the schema, parsed when it is first needed.
-func (h *Handler) schema() *ast.Schema { return graph.NewExecutableSchema(graph.Config{}).Schema() }
+func schema() *ast.Schema { return graph.NewExecutableSchema(graph.Config{}).Schema() }
 
 // selectionsOf counts what stands in a document: one that is too long is not looked into.
 func selectionsOf(d *ast.QueryDocument) (n int) {

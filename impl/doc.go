@@ -13,7 +13,8 @@
 //	problem   error code to HTTP status
 //	fault     what operations do wrong because a test asked for it
 //	spelling  the name that may have been meant
-//	journal   the requests that came, as a test reads them
+//	journal   the requests that came, as a test reads them; bodies, below it, says what is secret in them
+//	record    recordings of exchanges with a service: made by a proxy, played back, and compared with what others answer
 //	validate  what the generated validators call
 //	encode    what the generated encoders call
 //	limit     what bounds what clients can make the server hold

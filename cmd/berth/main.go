@@ -34,6 +34,7 @@ type entry struct {
 var (
 	serverCommands = []entry{
 		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"conformance", newConformanceCommand},
+		{"record", newRecordCommand}, {"play", newPlayCommand}, {"compare", newCompareCommand},
 		{"doctor", newDoctorCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
 	}
 	clientCommands = []entry{

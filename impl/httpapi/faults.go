@@ -122,7 +122,7 @@ func (s *Services) senseless(f *fault.Fault) (member, why string) {
 		return "status", "it takes the place of the answer whose body " + ofBody + " is about"
 	case f.When == fault.Before && ofBody != "":
 		return ofBody, `it is about the answer of the operation, and needs "when": "after"`
-	case f.When == fault.After && s.streams[f.Operation]:
+	case f.When == fault.After && s.secret.Streams(f.Operation):
 		return "when", f.Operation + " answers with a stream of events, which has no end to wait for; before takes latency, status and drop"
 	case f.Resource != "" && strings.HasPrefix(f.Operation, journal.OperationGraphQL+"."):
 		return "resource", "a document of GraphQL has no id in its path; body finds one, such as at /variables/input/podId"

@@ -188,7 +188,7 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		defer r.letGo()
-		if r.over != nil && f.streams[f.id] {
+		if r.over != nil && f.secret.Streams(f.id) {
 			r.over() // it has no end to wait for
 		}
 		if f.ours || f.Faults.None() {

@@ -3,16 +3,24 @@ package httpapi
 import (
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/impl/journal"
+	"github.com/berthdev/berth/impl/journal/bodies"
 	"github.com/berthdev/berth/impl/limit"
-	"github.com/berthdev/berth/impl/validate"
 )
+
+// record makes the journal, and finds out what is secret in bodies.
+func (s *Services) record() (err error) {
+	if s.Journal == nil {
+		s.Journal = journal.New(journal.DefaultBounds())
+	}
+	s.secret, err = bodies.Load()
+	return err
+}
 
 // recorded keeps the request and its answer in the journal. It stands in front only where there are test controls.
 func (s *Services) recorded(next handler) handler {
@@ -65,7 +73,7 @@ func (s *Services) newRecording(r *request) *recording {
 		ResponseWriter: r.Response().Writer, s: s, r: r, record: s.Journal.Begin(s.Clock.Now()), sent: sent, body: sent.Body, announced: -1,
 		exchange: journal.Exchange{
 			At: s.Clock.Wall(), Method: sent.Method, Path: sent.URL.EscapedPath(), Query: sent.URL.RawQuery, Host: sent.Host, Protocol: sent.Proto,
-			Credentials: credentials(sent),
+			Credentials: bodies.Credentials(sent),
 		},
 	}
 
@@ -76,16 +84,6 @@ func (s *Services) newRecording(r *request) *recording {
 	with.Body = recordedBody{x}
 	r.SetRequest(with)
 	return x
-}
-
-// credentials are the keys that a request carries, wherever it may.
-func credentials(r *http.Request) (all []string) {
-	for _, value := range slices.Concat(r.Header.Values(echo.HeaderAuthorization), r.Header.Values("X-Api-Key")) {
-		if fields := strings.Fields(value); len(fields) > 0 {
-			all = append(all, fields[len(fields)-1])
-		}
-	}
-	return append(all, r.URL.Query()["api_key"]...)
 }
 
 // most is how many bytes of a body are looked at. A document of GraphQL must be read as a whole to know what is secret in it.
@@ -178,7 +176,11 @@ func (x *recording) end() {
 	}
 
 	x.address()
-	x.conceal()
+	var graphql bodies.GraphQL
+	if x.s.GraphQL != nil {
+		graphql = x.s.GraphQL.Recorded
+	}
+	x.s.secret.Conceal(e, graphql)
 	x.s.Journal.End(x.record, *e)
 }
 
@@ -201,26 +203,4 @@ func (r *request) resources(o *operation) (all []journal.Resource) {
 		}
 	}
 	return all
-}
-
-// conceal says what is secret in the bodies.
-func (x *recording) conceal() {
-	e := &x.exchange
-	if e.Operation == graphqlOperation && x.s.GraphQL != nil {
-		var masked []byte
-		e.Document, masked = x.s.GraphQL.Recorded(e.Request.Body)
-		e.Request.Mask = func([]byte, bool) []byte { return masked }
-		e.Response.Mask = journal.Secrets{Pairs: true}.Mask
-		return
-	}
-
-	secrets, ok := x.s.secrets[e.Operation]
-	if !ok {
-		secrets = x.s.secrets[unknownOperation]
-	}
-	e.Request.Mask = secrets.request.Mask
-	kind := http.Header(e.Response.Headers).Get(echo.HeaderContentType)
-	if validate.ContentType(kind) == "" || strings.HasPrefix(kind, problemJSON) {
-		e.Response.Mask = secrets.response.Mask
-	}
 }

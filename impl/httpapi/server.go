@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/journal"
+	"github.com/berthdev/berth/impl/journal/bodies"
 	"github.com/berthdev/berth/impl/limit"
 	jobs "github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/validate"
@@ -72,9 +73,8 @@ type Services struct {
 	refusals *refusals
 	routes   map[route]*operation
 	unknown  *operation
-	edition  int                // of Contract
-	secrets  map[string]secrets // in bodies, by operation; nil: requests are not recorded
-	streams  map[string]bool    // operations that answer with a stream of events alone
+	edition  int            // of Contract
+	secret   *bodies.Bodies // what is secret in bodies; nil: requests are not recorded
 }
 
 // GraphQL answers at /graphql. It authenticates by itself.

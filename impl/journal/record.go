@@ -88,16 +88,22 @@ const mostText = 8 << 10
 
 // End keeps the request of the record, with its secrets masked.
 func (j *Journal) End(r *Record, x Exchange) {
+	e := x.Masked(j.bounds.Body)
+	e.Duration, e.KeyID, e.User, e.Fault, e.Arrived = max(0, x.End.Sub(r.began)), r.key, r.user, r.fault, r.arrived
+	j.add(e)
+}
+
+// Masked gives the exchange as an entry without secrets, which has at most that many bytes of each body.
+func (x Exchange) Masked(most int) *Entry {
 	resources := slices.Clone(x.Resources)
 	for i := range resources {
 		resources[i].ID = bounded(string(Text([]byte(resources[i].ID), x.Credentials...)))
 	}
-
-	j.add(&Entry{
-		Time: x.At, Duration: max(0, x.End.Sub(r.began)), Method: bounded(x.Method), Path: bounded(path(x.Path, x.Credentials)), Query: bounded(query(x.Query, x.Credentials)),
-		Host: bounded(x.Host), Protocol: x.Protocol, Operation: x.Operation, Document: x.Document, Resources: resources, KeyID: r.key, User: r.user,
-		Request: j.message(x.Request, x.Credentials), Response: j.message(x.Response, x.Credentials), Status: x.Status, Fault: r.fault, Arrived: r.arrived,
-	})
+	return &Entry{
+		Time: x.At, Method: bounded(x.Method), Path: bounded(path(x.Path, x.Credentials)), Query: bounded(query(x.Query, x.Credentials)),
+		Host: bounded(x.Host), Protocol: x.Protocol, Operation: x.Operation, Document: x.Document, Resources: resources,
+		Request: x.Request.masked(most, x.Credentials), Response: x.Response.masked(most, x.Credentials), Status: x.Status,
+	}
 }
 
 func bounded(text string) string {
@@ -107,8 +113,8 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text, "�")
 }
 
-// message masks and bounds a message.
-func (j *Journal) message(s Sent, credentials []string) (m Message) {
+// masked masks and bounds a message.
+func (s Sent) masked(most int, credentials []string) (m Message) {
 	for name, values := range s.Headers {
 		for _, v := range values {
 			m.Headers = append(m.Headers, Header{name, bounded(header(name, v, credentials))})
@@ -123,8 +129,8 @@ func (j *Journal) message(s Sent, credentials []string) (m Message) {
 		body = s.Mask(body, cut)
 	}
 	body = Text(body, credentials...)
-	if len(body) > j.bounds.Body {
-		body, m.Body.Truncated = body[:j.bounds.Body], true
+	if len(body) > most {
+		body, m.Body.Truncated = body[:most], true
 	}
 	m.Body.Text, m.Body.Base64 = text(body, m.Body.Truncated)
 	return m

@@ -16,7 +16,7 @@ var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 // check gives the check of the value in bodies, which are read by d.
 func (v Value) check(d *document) check {
-	expected, err := decoded(v.Equals)
+	expected, err := Decode(v.Equals)
 	return check{
 		member: strings.TrimSuffix("body "+v.Pointer, " "), expected: shortened(string(v.Equals)),
 		holds: func(e *Entry) bool {
@@ -56,7 +56,7 @@ func (d *document) read(e *Entry) {
 	case b.Base64:
 		d.why = "a body that is no text"
 	default:
-		if d.value, err = decoded([]byte(b.Text)); err != nil {
+		if d.value, err = Decode([]byte(b.Text)); err != nil {
 			d.why = "a body that is not JSON"
 		}
 	}
@@ -92,8 +92,8 @@ func (d *document) at(e *Entry, pointer string) (at any, why string) {
 	return at, ""
 }
 
-// decoded gives a JSON document as maps, lists and scalars, whose numbers have one form for each value.
-func decoded(text []byte) (any, error) {
+// Decode gives a JSON document as maps, lists and scalars, whose numbers have one form for each value.
+func Decode(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any

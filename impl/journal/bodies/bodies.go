@@ -1,4 +1,6 @@
-package httpapi
+// Package bodies says what is secret in the bodies of the published interfaces, so that whoever keeps exchanges keeps none of it: what the
+// documents mark as write-only, and the variables of environments whose names say so.
+package bodies
 
 import (
 	"encoding/json"
@@ -10,8 +12,19 @@ import (
 
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/journal"
+	"github.com/berthdev/berth/impl/validate"
 	"github.com/berthdev/berth/spec"
 )
+
+// GraphQL reads what a body of GraphQL asks for, and gives it without what is secret in it.
+type GraphQL func(body []byte) (*journal.Document, []byte)
+
+// Bodies know what is secret in the bodies of each operation. They do not change, and are safe for concurrent use.
+type Bodies struct {
+	secrets map[string]secrets
+	unknown secrets // of operations that no document has
+	streams map[string]bool
+}
 
 // secrets are what is secret in the bodies of an operation.
 type secrets struct{ request, response journal.Secrets }
@@ -23,32 +36,28 @@ var (
 	stores       = []string{"s3Config"}
 )
 
-// record makes the journal, and finds out of the documents what is secret in bodies, which is marked as write-only, and what answers with
-// streams.
-func (s *Services) record() error {
-	if s.Journal == nil {
-		s.Journal = journal.New(journal.DefaultBounds())
-	}
-	s.secrets, s.streams = map[string]secrets{}, map[string]bool{}
+// Load finds out of the documents, in all editions, what is secret in bodies, and what answers with streams.
+func Load() (*Bodies, error) {
+	b := &Bodies{secrets: map[string]secrets{}, streams: map[string]bool{}}
 	unknown := journal.Secrets{Maps: slices.Concat(environments, stores)}
 	for name, of := range map[string][]string{"rest": environments, "queue": stores, "worker": stores} {
 		for _, edition := range rest.Editions {
 			text, err := spec.JSON(name, edition.Name)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			var document described
 			if err := json.Unmarshal(text, &document); err != nil {
-				return fmt.Errorf("spec/%s.yaml: %w", name, err)
+				return nil, fmt.Errorf("spec/%s.yaml: %w", name, err)
 			}
 
 			for _, id := range document.streams() {
-				s.streams[id] = true
+				b.streams[id] = true
 			}
 			for id, paths := range document.writeOnly() {
-				known := s.secrets[id]
+				known := b.secrets[id]
 				known.request.Paths, known.request.Maps, known.response.Maps = append(known.request.Paths, paths...), of, of
-				s.secrets[id] = known
+				b.secrets[id] = known
 				for _, p := range paths {
 					unknown.Names = append(unknown.Names, p[len(p)-1])
 				}
@@ -56,8 +65,45 @@ func (s *Services) record() error {
 		}
 	}
 
-	s.secrets[unknownOperation] = secrets{unknown, unknown}
-	return nil
+	b.unknown = secrets{unknown, unknown}
+	return b, nil
+}
+
+// Streams reports whether the operation answers with a stream of events alone.
+func (b *Bodies) Streams(operation string) bool { return b.streams[operation] }
+
+const problemJSON = "application/problem+json"
+
+// Conceal says what is secret in the bodies of an exchange by its operation, and of a document of GraphQL what it asks for. Without graphql,
+// documents are bodies of an unknown operation.
+func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
+	if e.Operation == journal.OperationGraphQL && graphql != nil {
+		var masked []byte
+		e.Document, masked = graphql(e.Request.Body)
+		e.Request.Mask = func([]byte, bool) []byte { return masked }
+		e.Response.Mask = journal.Secrets{Pairs: true}.Mask
+		return
+	}
+
+	secrets, ok := b.secrets[e.Operation]
+	if !ok {
+		secrets = b.unknown
+	}
+	e.Request.Mask = secrets.request.Mask
+	kind := http.Header(e.Response.Headers).Get("Content-Type")
+	if validate.ContentType(kind) == "" || strings.HasPrefix(kind, problemJSON) {
+		e.Response.Mask = secrets.response.Mask
+	}
+}
+
+// Credentials are the keys that a request carries, wherever it may.
+func Credentials(r *http.Request) (all []string) {
+	for _, value := range slices.Concat(r.Header.Values("Authorization"), r.Header.Values("X-Api-Key")) {
+		if fields := strings.Fields(value); len(fields) > 0 {
+			all = append(all, fields[len(fields)-1])
+		}
+	}
+	return append(all, r.URL.Query()["api_key"]...)
 }
 
 // described is what is read of an OpenAPI document.

@@ -1,0 +1,251 @@
+package record
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/journal"
+)
+
+// Target is a service that recorded requests are sent to.
+type Target struct {
+	Upstream
+	Key    string            // in the place of the keys that were recorded
+	Client http.RoundTripper // nil: one that checks certificates against those of the system
+}
+
+// session is the requests of a recording on their way to a target, and what it calls the things that were recorded.
+type session struct {
+	Target
+	known    *interfaces
+	clock    compute.Clock
+	patience time.Duration
+	ids      *pairs // from those of the recording
+
+	mu     sync.Mutex
+	vainly map[string]bool // what was waited for in vain, by its address
+}
+
+// answer is what a target answered to a recorded request.
+type answer struct {
+	Exchange
+	err error // there is none
+}
+
+// run sends the requests in their order, and gives the answers in the order of the exchanges. Requests that overlapped when they were recorded
+// overlap again: one is sent when all that had been answered before it are. Those that are skipped have no answer. The error is that of ctx.
+func (s *session) run(ctx context.Context, exchanges []Exchange, skipped func(i int) bool) ([]*answer, error) {
+	type flight struct {
+		end  time.Time
+		done chan struct{}
+	}
+	var going []flight
+	all := make([]*answer, len(exchanges))
+	for i := range exchanges {
+		if skipped(i) {
+			continue
+		}
+		x := &exchanges[i]
+		going = slices.DeleteFunc(going, func(f flight) bool {
+			if f.end.After(x.At) && len(going) < atOnce {
+				return false
+			}
+			<-f.done
+			return true
+		})
+		if ctx.Err() != nil {
+			break
+		}
+
+		f := flight{x.At.Add(time.Duration(x.TookMs * float64(time.Millisecond))), make(chan struct{})}
+		going = append(going, f)
+		go func() {
+			defer close(f.done)
+			all[i] = s.settled(ctx, x)
+		}()
+	}
+
+	for _, f := range going {
+		<-f.done
+	}
+	return all, ctx.Err()
+}
+
+// between is the pause after which a request is sent again.
+const between = 200 * time.Millisecond
+
+// settled sends a request, and one that only reads again until what it reads has the status that was recorded, or patience ends: things take
+// their time. It learns what the target calls the things in the answer.
+func (s *session) settled(ctx context.Context, x *Exchange) *answer {
+	began := s.clock.Now()
+	wanted := statuses(x.Response.read())
+	for {
+		a := s.send(ctx, x)
+		if a.err != nil || !x.reads() || a.Status == x.Status && slices.Equal(statuses(a.Response.read()), wanted) {
+			s.learn(x, a)
+			return a
+		}
+
+		s.mu.Lock()
+		vainly := s.vainly[x.address()]
+		if late := s.clock.Now().Sub(began) >= s.patience; late || vainly {
+			s.vainly[x.address()] = true
+			vainly = true
+		}
+		s.mu.Unlock()
+		if vainly || !s.pause(ctx, between) {
+			s.learn(x, a)
+			return a
+		}
+	}
+}
+
+// pause waits; false: the context ended first.
+func (s *session) pause(ctx context.Context, d time.Duration) bool {
+	over, stop := s.clock.After(d)
+	defer stop()
+	select {
+	case <-over:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// learn notes what the target calls the things in the answer.
+func (s *session) learn(x *Exchange, a *answer) {
+	if a.err != nil || a.Status != x.Status {
+		return
+	}
+	d := differ{ids: s.ids}
+	d.values(at{}, x.Response.read(), a.Response.read())
+}
+
+// reads reports whether the request changes nothing, so that it may be sent again.
+func (x *Exchange) reads() bool {
+	if isGraphQL(x.Path) {
+		return !strings.Contains(x.Request.Body, "mutation")
+	}
+	return x.Method == http.MethodGet || x.Method == http.MethodHead
+}
+
+// statuses gives the values of the members of a body that are statuses, in their order: of the one thing that it is about. In a list there may be
+// things that come and go unasked, such as workers.
+func statuses(v any) (all []string) {
+	object, _ := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if text, ok := object[name].(string); ok && strings.HasSuffix(strings.ToLower(name), "status") && !isAddress(text) {
+			all = append(all, text)
+		}
+		all = append(all, statuses(object[name])...)
+	}
+	return all
+}
+
+// longestPause bounds how long a target is waited for that takes no more requests.
+const longestPause = time.Minute
+
+// longestAnswer is how long an answer may take beyond what it took when it was recorded.
+const longestAnswer = time.Minute
+
+// send sends a request, again where the limits of the target refuse it that refused none when it was recorded.
+func (s *session) send(ctx context.Context, x *Exchange) *answer {
+	for {
+		a := s.exchange(ctx, x)
+		if a.err != nil || a.Status != http.StatusTooManyRequests || x.Status == http.StatusTooManyRequests {
+			return a
+		}
+		seconds, err := strconv.Atoi(a.Response.Header("Retry-After"))
+		if wait := time.Duration(max(seconds, 1)) * time.Second; err != nil || wait > longestPause || !s.pause(ctx, wait) {
+			return a
+		}
+	}
+}
+
+// noKey is sent in the place of a key that was refused when it was recorded.
+const noKey = "brt_none_of_its_keys"
+
+// exchange sends a request once and reads the answer.
+func (s *session) exchange(ctx context.Context, x *Exchange) *answer {
+	ctx, cancel := context.WithTimeout(ctx, longestAnswer+time.Duration(x.TookMs*float64(time.Millisecond)))
+	defer cancel()
+	key := s.Key
+	if x.Status == http.StatusUnauthorized {
+		key = noKey
+	}
+	req, err := s.request(ctx, x, key)
+	if err != nil {
+		return &answer{err: err}
+	}
+	path := req.URL.Path
+
+	res, err := s.Client.RoundTrip(req)
+	if err != nil {
+		return &answer{err: errors.New(req.URL.Host + " does not answer: " + reason(err))}
+	}
+	defer func() { _ = res.Body.Close() }()
+	made := sent{method: x.Method, url: &url.URL{Path: x.Path}, keys: []string{key}, status: res.StatusCode, response: journal.Sent{Headers: res.Header}}
+	if !x.Response.Truncated { // of what was not recorded to its end, such as a stream, the head is compared
+		most := seen(path, max(DefaultBody, len(x.Response.Body))*2)
+		body, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))
+		if err != nil {
+			return &answer{err: errors.New("the answer of " + req.URL.Host + " ends before its body does: " + reason(err))}
+		}
+		if len(body) > most {
+			return &answer{err: errors.New("the answer of " + req.URL.Host + " is longer than " + strconv.Itoa(most) + " bytes, which is all that is read of one")}
+		}
+		made.response.Body, made.response.Length = body, int64(len(body))
+	}
+	return &answer{Exchange: s.known.masked(made, len(made.response.Body))}
+}
+
+// request makes the request anew, with the key and the names of the target.
+func (s *session) request(ctx context.Context, x *Exchange, key string) (*http.Request, error) {
+	_, document := s.known.named(x.Method, x.Path)
+	address := *s.of(document)
+	path, query := s.ids.translate(x.Path), s.ids.translate(x.Query)
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		return nil, err
+	}
+	address.RawPath = strings.TrimSuffix(address.EscapedPath(), "/") + path
+	address.Path = strings.TrimSuffix(address.Path, "/") + plain
+	address.RawQuery = joined(address.RawQuery, strings.ReplaceAll(query, "api_key="+journal.Masked, "api_key="+url.QueryEscape(key)))
+
+	body := s.ids.translate(x.Request.Body)
+	if x.Request.Base64 {
+		decoded, err := base64.StdEncoding.DecodeString(x.Request.Body)
+		if err != nil {
+			return nil, err
+		}
+		body = string(decoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, x.Method, address.String(), strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+
+	for _, h := range x.Request.Headers {
+		switch {
+		case h.Value != journal.Masked:
+			req.Header.Add(h.Name, s.ids.translate(h.Value))
+		case strings.EqualFold(h.Name, "Authorization"):
+			req.Header.Set(h.Name, "Bearer "+key)
+		case strings.EqualFold(h.Name, "X-Api-Key"):
+			req.Header.Set(h.Name, key)
+		}
+	}
+	req.Header.Set("User-Agent", "berth-compare")
+	return req, nil
+}
