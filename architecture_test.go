@@ -85,6 +85,7 @@ var rooms = map[string]struct {
 	"impl/runtime/runtimetest/play":    {},
 	"impl/replica":                     {may: []string{"impl/compute", "store"}, uses: []string{http}},
 	"impl/loop":                        {may: []string{"impl/compute", "impl/control", "impl/loop/reconcile", "impl/queue", "impl/runtime", "store"}},
+	"impl/why":                         {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}},
 	"impl/loop/reconcile":              {may: []string{"impl/compute"}},
 	"impl/webhook":                     {uses: []string{http}},
 	"impl/reference":                   {uses: []string{http}},
@@ -95,7 +96,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/seed", "impl/spelling", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/seed", "impl/spelling", "impl/validate", "spec", "impl/why"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
@@ -103,7 +104,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},

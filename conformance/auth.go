@@ -96,16 +96,16 @@ var _ = area(func() {
 	})
 
 	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
-		c.forbidden(c.key("read"), func(op Operation) bool { return op.Document == "rest" && op.Method == "GET" })
+		c.forbidden(c.key("read"), func(op Operation) bool { return op.Document == "rest" && op.Method == "GET" || isWhy(op) })
 	})
 	add("auth.scopes.write", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
 		c.forbidden(c.key("write"), func(op Operation) bool { return op.Document == "rest" && op.Method != "GET" })
 	})
 	add("auth.scopes.invoke", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
-		c.forbidden(c.key("invoke"), func(op Operation) bool { return op.Document == "queue" })
+		c.forbidden(c.key("invoke"), func(op Operation) bool { return op.Document == "queue" || isJobs(op) })
 	})
 	add("auth.scopes.invoke.other", []string{"run", "health"}, func(c *Check) {
-		c.forbidden(c.key("other"), func(Operation) bool { return false })
+		c.forbidden(c.key("other"), isJobs) // whose endpoint is another one
 	})
 	add("auth.scopes.invoke.any", []string{"health"}, func(c *Check) {
 		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/health", Key: c.key("any")}).Status)

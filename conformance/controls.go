@@ -14,6 +14,17 @@ const controlsPath = "/_berth/"
 // isHosts reports whether the operation is about the hosts, which are for the scope admin.
 func isHosts(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath+"hosts") }
 
+// isJobs reports whether the operation tells of jobs, for keys that may read them at their endpoints.
+func isJobs(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath+"jobs") }
+
+// isWhy reports whether the operation tells why a pod or an endpoint does not go on, for keys with rest:read.
+func isWhy(op Operation) bool {
+	return strings.HasPrefix(op.Path, controlsPath) && strings.HasSuffix(op.Path, "/why") && !isJobs(op)
+}
+
+// isServed reports whether the operation is served without test controls, too.
+func isServed(op Operation) bool { return isHosts(op) || isJobs(op) || isWhy(op) }
+
 // needsControls skips the rule where the target has no test controls.
 func (c *Check) needsControls() {
 	if c.ControlsKey == "" {
@@ -96,7 +107,7 @@ var _ = area(func() {
 	add("controls.key", []string{"getClock"}, func(c *Check) {
 		require.Equal(c, 200, c.control("GET", "clock", "").Status)
 		for _, op := range c.Keyed() {
-			if op.Document == "controls" && !isHosts(op) {
+			if op.Document == "controls" && !isServed(op) {
 				r := Request{Method: op.Method, URL: c.URL + op.Path, Body: "{}", Key: "Bearer " + c.Key}
 				c.Refused(c.Send(r), 403)
 			}

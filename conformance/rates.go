@@ -163,16 +163,15 @@ var _ = area(func() {
 		})
 	})
 
-	add("rates.exceeded.headers", []string{"listPods", "createPod", "getPod", "deletePod", "listHosts"}, func(c *Check) {
+	add("rates.exceeded.headers", []string{"listPods", "createPod", "getPod", "deletePod", "listHosts", "listJobs"}, func(c *Check) {
 		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
 			_, admin := c.newKey(`,"user":"counted"`, "admin")
 			for _, op := range c.Operations() {
-				hosts := op.Document == "controls" && isHosts(op)
-				if (op.Document != "rest" || op.Body) && !hosts {
+				if (op.Document != "rest" || op.Body) && !isServed(op) {
 					continue
 				}
 				by, body := key, ""
-				if hosts {
+				if isHosts(op) {
 					by, body = admin, "{}"
 				}
 				a := send(by, op.Method, op.Path, body)

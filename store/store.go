@@ -87,6 +87,7 @@ type Queue interface {
 	Stamp
 	Effects
 	Jobs
+	JobLists
 	JobPieces
 	JobExpiry
 	Chunks
@@ -128,7 +129,7 @@ type Pods interface {
 	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock, bid with the price) and adds one
 	// to the version, if id and p.Version still match; it reports whether they did.
 	ChangePod(p compute.Pod) (bool, error)
-	// MovePod sets status, reason, StartedAt, RestartAt, StopAfter, InterruptAt, InterruptedAt, DataCenterID, HostID, Devices and
+	// MovePod sets status, reason, EndedBy, StartedAt, RestartAt, StopAfter, InterruptAt, InterruptedAt, DataCenterID, HostID, Devices and
 	// Address from p, MovedAt to Wall and adds one to the version, if id and p.Version still match; it reports whether they did. A pod that is then TERMINATED has no
 	// environment and no arguments any more.
 	MovePod(p compute.Pod) (bool, error)

@@ -192,12 +192,13 @@ const jobsLong = `Run jobs on serverless endpoints. An endpoint is named by its 
 A job that ended otherwise than COMPLETED is exit code 5.`
 
 func newJobsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "Run jobs, follow, cancel and retry them", Long: jobsLong}
+	cmd := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "Run jobs, list, follow, cancel and retry them", Long: jobsLong}
 	cmd.AddCommand(newRunCommand(), newRunSyncCommand(), newStatusCommand(), newStreamCommand(), newCancelCommand(), newRetryCommand(), newPurgeCommand(), newHealthCommand())
 	offered := idsOf(endpoints).first().values
 	for _, sub := range cmd.Commands() {
 		sub.ValidArgsFunction = offered
 	}
+	cmd.AddCommand(newJobsListCommand(), newJobsShowCommand(), newJobsWhyCommand())
 	return cmd
 }
 

@@ -58,15 +58,11 @@ func (f *journalFlags) params(cmd *cobra.Command) (*controls.ListJournalParams, 
 	}
 
 	for name, to := range map[string]**time.Time{"since": &p.Since, "until": &p.Until} {
-		text, _ := cmd.Flags().GetString(name)
-		if text == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339Nano, text)
+		at, err := timeFlag(cmd, name)
 		if err != nil {
-			return nil, misuse(fmt.Errorf("--%s: %q is not a time such as 2026-11-23T08:00:00Z", name, text), "")
+			return nil, err
 		}
-		*to = &at
+		*to = at
 	}
 
 	if cmd.Flags().Changed("after") {

@@ -195,7 +195,19 @@ def journaled(case):
         case.path_parameters = {"number": seeds.entry()}
 
 
-FEED = {"getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+def told(case):
+    """Every other call is of a job that there is."""
+    if mine(case.operation.label) and not case.meta.is_negative_at(ParameterLocation.PATH):
+        case.path_parameters = {"jobId": seeds.told_job(ENDPOINT)}
+
+
+def asked_why(case):
+    """Every other call is of a thing that there is; stateful tests, too, have none of their own."""
+    if mine(case.operation.label) and not case.meta.is_negative_at(ParameterLocation.PATH):
+        case.path_parameters = {"podId": seeds.told_pod()} if "podId" in case.path_parameters else {"endpointId": ENDPOINT}
+
+
+FEED = {"getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 

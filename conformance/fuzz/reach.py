@@ -127,6 +127,17 @@ def again_as_admin(request):
     return again(request)
 
 
+def again_as_owner(request):
+    """again for what is told of jobs, likewise."""
+    request.headers["Authorization"] = f"Bearer {KEY}"
+    return again(request)
+
+
+def of_no_endpoint(request):
+    request.query = f"?endpointId={NOTHING}"
+    return request.send()
+
+
 ALWAYS = {"400": broken, "401": keyless, "403": forbidden, "404": absent, "413": too_large, "415": other_type, "422": garbled}
 
 
@@ -299,6 +310,7 @@ SPECIAL = {
     "loadState 404": no_state,
     "deleteState 204": saved_state,
     "deleteState 404": no_state,
+    "listJobs 404": of_no_endpoint,
     "deliverWebhook 204": delivered,
     "deliverWebhook 404": no_entry,
     "deliverWebhook 409": undelivered,
@@ -375,6 +387,7 @@ for address in sys.argv[1:]:
     operations += [(found.ok(), seeds) for found in document.get_all_operations()]
 served = [(o, s) for o, s in operations if not o.path.startswith("/_berth/")]
 hosts = [(o, s) for o, s in operations if o.path.startswith("/_berth/hosts")]
+told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith("/why")]
 ADMIN = control("POST", "keys", scopes=["admin"])["key"]
 POWERLESS = control("POST", "keys", scopes=["graphql:read"])["key"]
 control("POST", "clock/freeze")
@@ -386,6 +399,7 @@ control("PUT", "faults", faults=[])
 control("PUT", "quotas", minute=1, hour=1000000, day=1000000, queue="published")
 reach(served, lambda name, responses: {"429": again} if "429" in responses else {})
 reach(hosts, lambda name, responses: {"429": again_as_admin})
+reach(told, lambda name, responses: {"429": again_as_owner})
 with open(os.environ["FUZZ_SEEN"], "a") as file:
     file.writelines(f"{answer} 1\n" for answer in answers)
 print("\n".join(faults) or f"ok: {len(answers)} refusals and failures are as documented")

@@ -22,6 +22,8 @@ class Seeds:
         self.ids = {}
         self.staffed = None  # an endpoint with a worker
         self.built = None  # an endpoint and a build of it
+        self.owning = None  # seeds of a key that may do all
+        self.told = None  # a pod of its user
 
     def send(self, method, path, **arguments):
         response = self.session.request(method, self.url + path, timeout=30, **arguments)
@@ -80,6 +82,23 @@ class Seeds:
         self.send("DELETE", "/_berth/faults")  # one that a random request scripted would be in the way
         requests.get(self.url + "/v2/pods", timeout=30)
         return self.send("GET", "/_berth/journal?limit=1").json()["entries"][0]["number"]
+
+    def owner(self):
+        """Seeds of a key of the same user that may do all, for the key of the test controls, which may read and make nothing."""
+        if self.owning is None:
+            key = self.send("POST", "/_berth/keys", json={"scopes": ["all"]}).json()["key"]
+            self.owning = Seeds(self.url, key, {"paths": self.paths})
+        return self.owning
+
+    def told_job(self, endpoint):
+        """A job that waits."""
+        return self.owner().submit(endpoint)
+
+    def told_pod(self):
+        """A pod, made at the first call."""
+        if self.told is None:
+            self.told = self.owner().send("POST", "/v2/pods", json={"name": "told", "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2}}).json()["id"]
+        return self.told
 
     def gone(self, collection, thing):
         """Forgets the thing, if it is the one that of gives."""

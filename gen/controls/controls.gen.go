@@ -135,6 +135,36 @@ func (e HostCloud) Valid() bool {
 	}
 }
 
+// Defines values for JobDetailStatus.
+const (
+	JobDetailStatusCANCELLED  JobDetailStatus = "CANCELLED"
+	JobDetailStatusCOMPLETED  JobDetailStatus = "COMPLETED"
+	JobDetailStatusFAILED     JobDetailStatus = "FAILED"
+	JobDetailStatusINPROGRESS JobDetailStatus = "IN_PROGRESS"
+	JobDetailStatusINQUEUE    JobDetailStatus = "IN_QUEUE"
+	JobDetailStatusTIMEDOUT   JobDetailStatus = "TIMED_OUT"
+)
+
+// Valid indicates whether the value is a known member of the JobDetailStatus enum.
+func (e JobDetailStatus) Valid() bool {
+	switch e {
+	case JobDetailStatusCANCELLED:
+		return true
+	case JobDetailStatusCOMPLETED:
+		return true
+	case JobDetailStatusFAILED:
+		return true
+	case JobDetailStatusINPROGRESS:
+		return true
+	case JobDetailStatusINQUEUE:
+		return true
+	case JobDetailStatusTIMEDOUT:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JournalFaultWhen.
 const (
 	JournalFaultWhenAfter  JournalFaultWhen = "after"
@@ -147,6 +177,36 @@ func (e JournalFaultWhen) Valid() bool {
 	case JournalFaultWhenAfter:
 		return true
 	case JournalFaultWhenBefore:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListedJobStatus.
+const (
+	ListedJobStatusCANCELLED  ListedJobStatus = "CANCELLED"
+	ListedJobStatusCOMPLETED  ListedJobStatus = "COMPLETED"
+	ListedJobStatusFAILED     ListedJobStatus = "FAILED"
+	ListedJobStatusINPROGRESS ListedJobStatus = "IN_PROGRESS"
+	ListedJobStatusINQUEUE    ListedJobStatus = "IN_QUEUE"
+	ListedJobStatusTIMEDOUT   ListedJobStatus = "TIMED_OUT"
+)
+
+// Valid indicates whether the value is a known member of the ListedJobStatus enum.
+func (e ListedJobStatus) Valid() bool {
+	switch e {
+	case ListedJobStatusCANCELLED:
+		return true
+	case ListedJobStatusCOMPLETED:
+		return true
+	case ListedJobStatusFAILED:
+		return true
+	case ListedJobStatusINPROGRESS:
+		return true
+	case ListedJobStatusINQUEUE:
+		return true
+	case ListedJobStatusTIMEDOUT:
 		return true
 	default:
 		return false
@@ -225,6 +285,162 @@ func (e StorageState) Valid() bool {
 	case StorageStateLocked:
 		return true
 	case StorageStateWritable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WhyReason.
+const (
+	WhyReasonBehind      WhyReason = "behind"
+	WhyReasonBusy        WhyReason = "busy"
+	WhyReasonCrashLoop   WhyReason = "crash_loop"
+	WhyReasonExited      WhyReason = "exited"
+	WhyReasonExpired     WhyReason = "expired"
+	WhyReasonFailed      WhyReason = "failed"
+	WhyReasonFinished    WhyReason = "finished"
+	WhyReasonHostLost    WhyReason = "host_lost"
+	WhyReasonHostSilent  WhyReason = "host_silent"
+	WhyReasonInProgress  WhyReason = "in_progress"
+	WhyReasonInterrupted WhyReason = "interrupted"
+	WhyReasonLost        WhyReason = "lost"
+	WhyReasonLowPriority WhyReason = "low_priority"
+	WhyReasonNeverRoom   WhyReason = "never_room"
+	WhyReasonNoRoom      WhyReason = "no_room"
+	WhyReasonNoWorkers   WhyReason = "no_workers"
+	WhyReasonNotAsking   WhyReason = "not_asking"
+	WhyReasonNotStarted  WhyReason = "not_started"
+	WhyReasonReady       WhyReason = "ready"
+	WhyReasonResting     WhyReason = "resting"
+	WhyReasonRunning     WhyReason = "running"
+	WhyReasonScaling     WhyReason = "scaling"
+	WhyReasonSilent      WhyReason = "silent"
+	WhyReasonStarting    WhyReason = "starting"
+	WhyReasonStopped     WhyReason = "stopped"
+	WhyReasonTimedStop   WhyReason = "timed_stop"
+	WhyReasonUndeclared  WhyReason = "undeclared"
+	WhyReasonUnhealthy   WhyReason = "unhealthy"
+)
+
+// Valid indicates whether the value is a known member of the WhyReason enum.
+func (e WhyReason) Valid() bool {
+	switch e {
+	case WhyReasonBehind:
+		return true
+	case WhyReasonBusy:
+		return true
+	case WhyReasonCrashLoop:
+		return true
+	case WhyReasonExited:
+		return true
+	case WhyReasonExpired:
+		return true
+	case WhyReasonFailed:
+		return true
+	case WhyReasonFinished:
+		return true
+	case WhyReasonHostLost:
+		return true
+	case WhyReasonHostSilent:
+		return true
+	case WhyReasonInProgress:
+		return true
+	case WhyReasonInterrupted:
+		return true
+	case WhyReasonLost:
+		return true
+	case WhyReasonLowPriority:
+		return true
+	case WhyReasonNeverRoom:
+		return true
+	case WhyReasonNoRoom:
+		return true
+	case WhyReasonNoWorkers:
+		return true
+	case WhyReasonNotAsking:
+		return true
+	case WhyReasonNotStarted:
+		return true
+	case WhyReasonReady:
+		return true
+	case WhyReasonResting:
+		return true
+	case WhyReasonRunning:
+		return true
+	case WhyReasonScaling:
+		return true
+	case WhyReasonSilent:
+		return true
+	case WhyReasonStarting:
+		return true
+	case WhyReasonStopped:
+		return true
+	case WhyReasonTimedStop:
+		return true
+	case WhyReasonUndeclared:
+		return true
+	case WhyReasonUnhealthy:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobsStatus.
+const (
+	JobsStatusCANCELLED  JobsStatus = "CANCELLED"
+	JobsStatusCOMPLETED  JobsStatus = "COMPLETED"
+	JobsStatusFAILED     JobsStatus = "FAILED"
+	JobsStatusINPROGRESS JobsStatus = "IN_PROGRESS"
+	JobsStatusINQUEUE    JobsStatus = "IN_QUEUE"
+	JobsStatusTIMEDOUT   JobsStatus = "TIMED_OUT"
+)
+
+// Valid indicates whether the value is a known member of the JobsStatus enum.
+func (e JobsStatus) Valid() bool {
+	switch e {
+	case JobsStatusCANCELLED:
+		return true
+	case JobsStatusCOMPLETED:
+		return true
+	case JobsStatusFAILED:
+		return true
+	case JobsStatusINPROGRESS:
+		return true
+	case JobsStatusINQUEUE:
+		return true
+	case JobsStatusTIMEDOUT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListJobsParamsStatus.
+const (
+	ListJobsParamsStatusCANCELLED  ListJobsParamsStatus = "CANCELLED"
+	ListJobsParamsStatusCOMPLETED  ListJobsParamsStatus = "COMPLETED"
+	ListJobsParamsStatusFAILED     ListJobsParamsStatus = "FAILED"
+	ListJobsParamsStatusINPROGRESS ListJobsParamsStatus = "IN_PROGRESS"
+	ListJobsParamsStatusINQUEUE    ListJobsParamsStatus = "IN_QUEUE"
+	ListJobsParamsStatusTIMEDOUT   ListJobsParamsStatus = "TIMED_OUT"
+)
+
+// Valid indicates whether the value is a known member of the ListJobsParamsStatus enum.
+func (e ListJobsParamsStatus) Valid() bool {
+	switch e {
+	case ListJobsParamsStatusCANCELLED:
+		return true
+	case ListJobsParamsStatusCOMPLETED:
+		return true
+	case ListJobsParamsStatusFAILED:
+		return true
+	case ListJobsParamsStatusINPROGRESS:
+		return true
+	case ListJobsParamsStatusINQUEUE:
+		return true
+	case ListJobsParamsStatusTIMEDOUT:
 		return true
 	default:
 		return false
@@ -596,6 +812,77 @@ type Interrupted struct {
 	Workers int64 `json:"workers"`
 }
 
+// JobDetail defines model for JobDetail.
+type JobDetail struct {
+	// Attempts How often it was taken, since it was submitted or last retried.
+	Attempts int64 `json:"attempts"`
+
+	// DelayTime Milliseconds for which it waited before it was taken; absent: nobody took it.
+	DelayTime  *int64 `json:"delayTime,omitempty"`
+	EndpointID string `json:"endpointId"`
+
+	// Error The first 65536 bytes of its error.
+	Error *string `json:"error,omitempty"`
+
+	// ExecutionTime Milliseconds from then to its end; absent: it has not ended.
+	ExecutionTime *int64 `json:"executionTime,omitempty"`
+
+	// ExecutionTimeout Milliseconds that it may run.
+	ExecutionTimeout int64 `json:"executionTimeout"`
+
+	// ExpiresAt When its time to live is over; of one that has ended, when it is forgotten.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// FinishedAt When it ended; absent: it has not.
+	FinishedAt  *time.Time `json:"finishedAt,omitempty"`
+	ID          string     `json:"id"`
+	Input       JobText    `json:"input"`
+	LowPriority bool       `json:"lowPriority"`
+	Output      JobText    `json:"output"`
+
+	// QueuedAt When it last began to wait.
+	QueuedAt time.Time `json:"queuedAt"`
+
+	// Retries How often a worker lost it.
+	Retries int64 `json:"retries"`
+
+	// StartedAt When its worker took it; absent: nobody has it, or had it.
+	StartedAt   *time.Time      `json:"startedAt,omitempty"`
+	Status      JobDetailStatus `json:"status"`
+	SubmittedAt time.Time       `json:"submittedAt"`
+
+	// Sync It was submitted by runsync.
+	Sync bool `json:"sync"`
+
+	// TTL Milliseconds that it had to live when it was submitted.
+	TTL int64 `json:"ttl"`
+
+	// Webhook Where its end is reported; absent: nowhere.
+	Webhook *string `json:"webhook,omitempty"`
+
+	// WorkerID Who has it or had it last.
+	WorkerID *string `json:"workerId,omitempty"`
+}
+
+// JobDetailStatus defines model for JobDetail.Status.
+type JobDetailStatus string
+
+// JobList defines model for JobList.
+type JobList struct {
+	Jobs       []ListedJob `json:"jobs"`
+	Pagination Pagination  `json:"pagination"`
+}
+
+// JobText defines model for JobText.
+type JobText struct {
+	// Length Bytes of all of it.
+	Length int64 `json:"length"`
+
+	// Text The JSON as it was sent; of a long one its first 65536 bytes. Empty if there is none.
+	Text      string `json:"text"`
+	Truncated bool   `json:"truncated"`
+}
+
 // Journal defines model for Journal.
 type Journal struct {
 	// Dropped Entries that were forgotten for newer ones, since the journal was cleared.
@@ -711,6 +998,37 @@ type Key struct {
 	Key string `json:"key"`
 }
 
+// ListedJob defines model for ListedJob.
+type ListedJob struct {
+	// Attempts How often it was taken, since it was submitted or last retried.
+	Attempts int64 `json:"attempts"`
+
+	// DelayTime Milliseconds for which it waited before it was taken; absent: nobody took it.
+	DelayTime  *int64 `json:"delayTime,omitempty"`
+	EndpointID string `json:"endpointId"`
+
+	// Error The first 300 characters of its error.
+	Error *string `json:"error,omitempty"`
+
+	// ExecutionTime Milliseconds from then to its end; absent: it has not ended.
+	ExecutionTime *int64 `json:"executionTime,omitempty"`
+
+	// FinishedAt When it ended; absent: it has not.
+	FinishedAt *time.Time `json:"finishedAt,omitempty"`
+	ID         string     `json:"id"`
+
+	// StartedAt When its worker took it; absent: nobody has it, or had it.
+	StartedAt   *time.Time      `json:"startedAt,omitempty"`
+	Status      ListedJobStatus `json:"status"`
+	SubmittedAt time.Time       `json:"submittedAt"`
+
+	// WorkerID Who has it or had it last.
+	WorkerID *string `json:"workerId,omitempty"`
+}
+
+// ListedJobStatus defines model for ListedJob.Status.
+type ListedJobStatus string
+
 // NearMiss The entry that matches most members of the expectation, and not all; of several the last.
 type NearMiss struct {
 	Differences []Difference `json:"differences"`
@@ -779,6 +1097,15 @@ type NewKey struct {
 
 	// User Whose it is; absent is the owner of the server.
 	User *string `json:"user,omitempty"`
+}
+
+// Pagination defines model for Pagination.
+type Pagination struct {
+	// HasNextPage Whether more may follow: a page may have fewer than limit, or none.
+	HasNextPage bool `json:"hasNextPage"`
+
+	// NextCursor The cursor of the next page; null if there is none.
+	NextCursor nullable.Nullable[string] `json:"nextCursor"`
 }
 
 // Problem defines model for Problem.
@@ -919,6 +1246,73 @@ type WebhookList struct {
 	Webhooks []Webhook `json:"webhooks"`
 }
 
+// Why defines model for Why.
+type Why struct {
+	// Because The reason in a sentence, with figures.
+	Because string     `json:"because"`
+	Details WhyDetails `json:"details"`
+
+	// Helps What would help; absent: nothing need be done.
+	Helps *string `json:"helps,omitempty"`
+
+	// Reason Of a job: finished, expired (its time to live or to run was over), in_progress, silent (its worker is not heard of). Of a job that waits and of the workers of an endpoint: no_workers (it may have none), no_room (nothing can hold one now), never_room (no host could ever), starting, crash_loop (they end by themselves or cannot be started), undeclared (the settings of the server do not say what they are), busy (all have jobs), not_asking (one is up and asks for no job), lost (the one that asks may still run the job), low_priority (such a job starts none), unhealthy, scaling (one is about to be started); ready and resting (nothing to do) of an endpoint for which no job waits. Of a pod: starting, running, behind (what is to be done with it fails and is tried again), host_silent, host_lost, interrupted, stopped (by a user), timed_stop, exited (by itself), not_started (its container could not be), failed.
+	Reason WhyReason `json:"reason"`
+
+	// Since Since when it is so; absent: nobody knows.
+	Since *time.Time `json:"since,omitempty"`
+
+	// Waits Something has to happen before it goes on.
+	Waits bool `json:"waits"`
+}
+
+// WhyReason Of a job: finished, expired (its time to live or to run was over), in_progress, silent (its worker is not heard of). Of a job that waits and of the workers of an endpoint: no_workers (it may have none), no_room (nothing can hold one now), never_room (no host could ever), starting, crash_loop (they end by themselves or cannot be started), undeclared (the settings of the server do not say what they are), busy (all have jobs), not_asking (one is up and asks for no job), lost (the one that asks may still run the job), low_priority (such a job starts none), unhealthy, scaling (one is about to be started); ready and resting (nothing to do) of an endpoint for which no job waits. Of a pod: starting, running, behind (what is to be done with it fails and is tried again), host_silent, host_lost, interrupted, stopped (by a user), timed_stop, exited (by itself), not_started (its container could not be), failed.
+type WhyReason string
+
+// WhyDetails defines model for WhyDetails.
+type WhyDetails struct {
+	// Ahead Jobs that are handed out before this one.
+	Ahead *int64 `json:"ahead,omitempty"`
+
+	// Attempts How often the job was taken.
+	Attempts *int64 `json:"attempts,omitempty"`
+
+	// ExitCode Of the worker that ended last.
+	ExitCode *int64 `json:"exitCode,omitempty"`
+
+	// HostID The host that it is about.
+	HostID *string `json:"hostId,omitempty"`
+
+	// Lines The last lines of a log: that of the system for a pod, what the last worker wrote for workers that end by themselves.
+	Lines []string `json:"lines"`
+
+	// NextAt When the next worker is tried.
+	NextAt *time.Time `json:"nextAt,omitempty"`
+
+	// WorkerID The worker that it is about.
+	WorkerID *string `json:"workerId,omitempty"`
+}
+
+// Cursor defines model for Cursor.
+type Cursor = string
+
+// JobID defines model for JobID.
+type JobID = string
+
+// JobsEndpoint defines model for JobsEndpoint.
+type JobsEndpoint = string
+
+// JobsError defines model for JobsError.
+type JobsError = string
+
+// JobsFrom defines model for JobsFrom.
+type JobsFrom = time.Time
+
+// JobsStatus defines model for JobsStatus.
+type JobsStatus string
+
+// JobsTo defines model for JobsTo.
+type JobsTo = time.Time
+
 // JournalAfterNumber defines model for JournalAfterNumber.
 type JournalAfterNumber = int64
 
@@ -949,8 +1343,38 @@ type JournalStatus = string
 // JournalUntil defines model for JournalUntil.
 type JournalUntil = time.Time
 
+// Limit defines model for Limit.
+type Limit = int64
+
 // ProblemResponse defines model for Problem.
 type ProblemResponse = Problem
+
+// ListJobsParams defines parameters for ListJobs.
+type ListJobsParams struct {
+	// EndpointID The endpoint whose jobs they are; without it, all.
+	EndpointID *JobsEndpoint `form:"endpointId,omitempty" json:"endpointId,omitempty"`
+
+	// Status The status of the jobs.
+	Status *ListJobsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// From The time at which a job was submitted at the earliest.
+	From *JobsFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The time before which a job was submitted.
+	To *JobsTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Error A text that the error of the job contains, in its first 65536 characters. The letters A to Z count as a to z.
+	Error *JobsError `form:"error,omitempty" json:"error,omitempty"`
+
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListJobsParamsStatus defines parameters for ListJobs.
+type ListJobsParamsStatus string
 
 // ListJournalParams defines parameters for ListJournal.
 type ListJournalParams struct {
@@ -1086,6 +1510,9 @@ type ServerInterface interface {
 	// StepClock Have the time of day of the machine step
 	// (POST /_berth/clock/step)
 	StepClock(ctx echo.Context) error
+	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
+	// (GET /_berth/endpoints/{endpointId}/why)
+	WhyEndpoint(ctx echo.Context, endpointID string) error
 	// ClearFaults Take all faults back
 	// (DELETE /_berth/faults)
 	ClearFaults(ctx echo.Context) error
@@ -1122,6 +1549,15 @@ type ServerInterface interface {
 	// InterruptWork Interrupt pods or workers
 	// (POST /_berth/interrupt)
 	InterruptWork(ctx echo.Context) error
+	// ListJobs List and search jobs
+	// (GET /_berth/jobs)
+	ListJobs(ctx echo.Context, params ListJobsParams) error
+	// GetJob Read all that is known of a job
+	// (GET /_berth/jobs/{jobId})
+	GetJob(ctx echo.Context, jobID JobID) error
+	// WhyJob Ask why a job does not go on
+	// (GET /_berth/jobs/{jobId}/why)
+	WhyJob(ctx echo.Context, jobID JobID) error
 	// ClearJournal Forget the requests that came
 	// (DELETE /_berth/journal)
 	ClearJournal(ctx echo.Context) error
@@ -1143,6 +1579,9 @@ type ServerInterface interface {
 	// RevokeKey Revoke a key
 	// (DELETE /_berth/keys/{keyId})
 	RevokeKey(ctx echo.Context, keyID string) error
+	// WhyPod Ask why a pod does not run
+	// (GET /_berth/pods/{podId}/why)
+	WhyPod(ctx echo.Context, podID string) error
 	// SetQuotas Set how many requests a user may make
 	// (PUT /_berth/quotas)
 	SetQuotas(ctx echo.Context) error
@@ -1237,6 +1676,22 @@ func (w *ServerInterfaceWrapper) StepClock(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StepClock(ctx)
+	return err
+}
+
+// WhyEndpoint converts echo context to params.
+func (w *ServerInterfaceWrapper) WhyEndpoint(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.WhyEndpoint(ctx, endpointID)
 	return err
 }
 
@@ -1373,6 +1828,98 @@ func (w *ServerInterfaceWrapper) InterruptWork(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.InterruptWork(ctx)
+	return err
+}
+
+// ListJobs converts echo context to params.
+func (w *ServerInterfaceWrapper) ListJobs(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListJobsParams
+	// ------------- Optional query parameter "endpointId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "endpointId", ctx.QueryParams(), &params.EndpointID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", ctx.QueryParams(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter from: %s", err))
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", ctx.QueryParams(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter to: %s", err))
+	}
+
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", ctx.QueryParams(), &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter error: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListJobs(ctx, params)
+	return err
+}
+
+// GetJob converts echo context to params.
+func (w *ServerInterfaceWrapper) GetJob(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "jobId" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "jobId", ctx.Param("jobId"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter jobId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetJob(ctx, jobID)
+	return err
+}
+
+// WhyJob converts echo context to params.
+func (w *ServerInterfaceWrapper) WhyJob(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "jobId" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "jobId", ctx.Param("jobId"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter jobId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.WhyJob(ctx, jobID)
 	return err
 }
 
@@ -1597,6 +2144,22 @@ func (w *ServerInterfaceWrapper) RevokeKey(ctx echo.Context) error {
 	return err
 }
 
+// WhyPod converts echo context to params.
+func (w *ServerInterfaceWrapper) WhyPod(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "podId" -------------
+	var podID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "podId", ctx.Param("podId"), &podID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter podId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.WhyPod(ctx, podID)
+	return err
+}
+
 // SetQuotas converts echo context to params.
 func (w *ServerInterfaceWrapper) SetQuotas(ctx echo.Context) error {
 	var err error
@@ -1760,6 +2323,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/sleep", wrapper.SleepClock, options.OperationMiddlewares["sleepClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
+	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
 	router.POST(options.BaseURL+"/_berth/faults", wrapper.AddFault, options.OperationMiddlewares["addFault"]...)
@@ -1772,6 +2336,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/_berth/hosts/:hostId", wrapper.ChangeHost, options.OperationMiddlewares["changeHost"]...)
 	router.POST(options.BaseURL+"/_berth/inbox/:name", wrapper.ReceiveWebhook, options.OperationMiddlewares["receiveWebhook"]...)
 	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
+	router.GET(options.BaseURL+"/_berth/jobs", wrapper.ListJobs, options.OperationMiddlewares["listJobs"]...)
+	router.GET(options.BaseURL+"/_berth/jobs/:jobId", wrapper.GetJob, options.OperationMiddlewares["getJob"]...)
+	router.GET(options.BaseURL+"/_berth/jobs/:jobId/why", wrapper.WhyJob, options.OperationMiddlewares["whyJob"]...)
 	router.DELETE(options.BaseURL+"/_berth/journal", wrapper.ClearJournal, options.OperationMiddlewares["clearJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal", wrapper.ListJournal, options.OperationMiddlewares["listJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal.har", wrapper.ExportJournal, options.OperationMiddlewares["exportJournal"]...)
@@ -1779,6 +2346,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/journal/verify", wrapper.VerifyJournal, options.OperationMiddlewares["verifyJournal"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
+	router.GET(options.BaseURL+"/_berth/pods/:podId/why", wrapper.WhyPod, options.OperationMiddlewares["whyPod"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
 	router.GET(options.BaseURL+"/_berth/states", wrapper.ListStates, options.OperationMiddlewares["listStates"]...)

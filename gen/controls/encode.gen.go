@@ -490,6 +490,153 @@ func (v Interrupted) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v JobDetail) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"attempts":`...)
+	dst = encode.Int(dst, v.Attempts)
+	dst = append(dst, ',')
+	if v.DelayTime != nil {
+		dst = append(dst, `"delayTime":`...)
+		if p1 := v.DelayTime; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"endpointId":`...)
+	dst = encode.String(dst, v.EndpointID)
+	dst = append(dst, ',')
+	if v.Error != nil {
+		dst = append(dst, `"error":`...)
+		if p1 := v.Error; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.ExecutionTime != nil {
+		dst = append(dst, `"executionTime":`...)
+		if p1 := v.ExecutionTime; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"executionTimeout":`...)
+	dst = encode.Int(dst, v.ExecutionTimeout)
+	dst = append(dst, ',')
+	dst = append(dst, `"expiresAt":`...)
+	dst = encode.Time(dst, v.ExpiresAt)
+	dst = append(dst, ',')
+	if v.FinishedAt != nil {
+		dst = append(dst, `"finishedAt":`...)
+		if p1 := v.FinishedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"input":`...)
+	dst = v.Input.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"lowPriority":`...)
+	dst = encode.Bool(dst, v.LowPriority)
+	dst = append(dst, ',')
+	dst = append(dst, `"output":`...)
+	dst = v.Output.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"queuedAt":`...)
+	dst = encode.Time(dst, v.QueuedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"retries":`...)
+	dst = encode.Int(dst, v.Retries)
+	dst = append(dst, ',')
+	if v.StartedAt != nil {
+		dst = append(dst, `"startedAt":`...)
+		if p1 := v.StartedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"status":`...)
+	dst = encode.String(dst, string(v.Status))
+	dst = append(dst, ',')
+	dst = append(dst, `"submittedAt":`...)
+	dst = encode.Time(dst, v.SubmittedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"sync":`...)
+	dst = encode.Bool(dst, v.Sync)
+	dst = append(dst, ',')
+	dst = append(dst, `"ttl":`...)
+	dst = encode.Int(dst, v.TTL)
+	dst = append(dst, ',')
+	if v.Webhook != nil {
+		dst = append(dst, `"webhook":`...)
+		if p1 := v.Webhook; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.WorkerID != nil {
+		dst = append(dst, `"workerId":`...)
+		if p1 := v.WorkerID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v JobList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"jobs":`...)
+	if v.Jobs == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Jobs {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v JobText) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"length":`...)
+	dst = encode.Int(dst, v.Length)
+	dst = append(dst, ',')
+	dst = append(dst, `"text":`...)
+	dst = encode.String(dst, v.Text)
+	dst = append(dst, ',')
+	dst = append(dst, `"truncated":`...)
+	dst = encode.Bool(dst, v.Truncated)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Journal) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"dropped":`...)
@@ -732,6 +879,81 @@ func (v Key) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v ListedJob) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"attempts":`...)
+	dst = encode.Int(dst, v.Attempts)
+	dst = append(dst, ',')
+	if v.DelayTime != nil {
+		dst = append(dst, `"delayTime":`...)
+		if p1 := v.DelayTime; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"endpointId":`...)
+	dst = encode.String(dst, v.EndpointID)
+	dst = append(dst, ',')
+	if v.Error != nil {
+		dst = append(dst, `"error":`...)
+		if p1 := v.Error; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.ExecutionTime != nil {
+		dst = append(dst, `"executionTime":`...)
+		if p1 := v.ExecutionTime; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.FinishedAt != nil {
+		dst = append(dst, `"finishedAt":`...)
+		if p1 := v.FinishedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	if v.StartedAt != nil {
+		dst = append(dst, `"startedAt":`...)
+		if p1 := v.StartedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"status":`...)
+	dst = encode.String(dst, string(v.Status))
+	dst = append(dst, ',')
+	dst = append(dst, `"submittedAt":`...)
+	dst = encode.Time(dst, v.SubmittedAt)
+	dst = append(dst, ',')
+	if v.WorkerID != nil {
+		dst = append(dst, `"workerId":`...)
+		if p1 := v.WorkerID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v NearMiss) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"differences":`...)
@@ -748,6 +970,22 @@ func (v NearMiss) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"number":`...)
 	dst = encode.Int(dst, v.Number)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Pagination) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"hasNextPage":`...)
+	dst = encode.Bool(dst, v.HasNextPage)
+	dst = append(dst, ',')
+	dst = append(dst, `"nextCursor":`...)
+	if p1 := v.NextCursor.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -1069,5 +1307,113 @@ func (v WebhookList) AppendJSON(dst []byte) []byte {
 		dst = encode.End(dst, ']')
 	}
 	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Why) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"because":`...)
+	dst = encode.String(dst, v.Because)
+	dst = append(dst, ',')
+	dst = append(dst, `"details":`...)
+	dst = v.Details.AppendJSON(dst)
+	dst = append(dst, ',')
+	if v.Helps != nil {
+		dst = append(dst, `"helps":`...)
+		if p1 := v.Helps; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"reason":`...)
+	dst = encode.String(dst, string(v.Reason))
+	dst = append(dst, ',')
+	if v.Since != nil {
+		dst = append(dst, `"since":`...)
+		if p1 := v.Since; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"waits":`...)
+	dst = encode.Bool(dst, v.Waits)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v WhyDetails) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Ahead != nil {
+		dst = append(dst, `"ahead":`...)
+		if p1 := v.Ahead; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Attempts != nil {
+		dst = append(dst, `"attempts":`...)
+		if p1 := v.Attempts; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.ExitCode != nil {
+		dst = append(dst, `"exitCode":`...)
+		if p1 := v.ExitCode; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.HostID != nil {
+		dst = append(dst, `"hostId":`...)
+		if p1 := v.HostID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"lines":`...)
+	if v.Lines == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Lines {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.NextAt != nil {
+		dst = append(dst, `"nextAt":`...)
+		if p1 := v.NextAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.WorkerID != nil {
+		dst = append(dst, `"workerId":`...)
+		if p1 := v.WorkerID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	return encode.End(dst, '}')
 }

@@ -9,6 +9,22 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
+var parameterCursor = validate.Param{In: "query", Name: "cursor", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterLimit = validate.Param{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 1000}}
+
+var parameterJobID = validate.Param{In: "path", Name: "jobId", Required: true}
+
+var parameterJobsEndpoint = validate.Param{In: "query", Name: "endpointId", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterJobsStatus = validate.Param{In: "query", Name: "status", Required: false, Text: &validate.Text{Enum: []string{"IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"}}}
+
+var parameterJobsFrom = validate.Param{In: "query", Name: "from", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterJobsTo = validate.Param{In: "query", Name: "to", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterJobsError = validate.Param{In: "query", Name: "error", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
 var parameterJournalOperation = validate.Param{In: "query", Name: "operation", Required: false, Text: &validate.Text{Min: 1}}
 
 var parameterJournalMethod = validate.Param{In: "query", Name: "method", Required: false, Text: &validate.Text{Min: 1}}
@@ -93,6 +109,32 @@ var paramsOfChangeHost = []validate.Param{
 
 var paramsOfRemoveHost = []validate.Param{
 	{In: "path", Name: "hostId", Required: true},
+}
+
+var paramsOfListJobs = []validate.Param{
+	parameterJobsEndpoint,
+	parameterJobsStatus,
+	parameterJobsFrom,
+	parameterJobsTo,
+	parameterJobsError,
+	parameterCursor,
+	parameterLimit,
+}
+
+var paramsOfGetJob = []validate.Param{
+	parameterJobID,
+}
+
+var paramsOfWhyJob = []validate.Param{
+	parameterJobID,
+}
+
+var paramsOfWhyEndpoint = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+}
+
+var paramsOfWhyPod = []validate.Param{
+	{In: "path", Name: "podId", Required: true},
 }
 
 // Ops has the checks of every operation by its id.
@@ -398,6 +440,36 @@ var Ops = map[string]validate.Op{
 		Method: "DELETE", Path: "/_berth/hosts/{hostId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfRemoveHost, false, path, query, header)
+		},
+	},
+	"listJobs": {
+		Method: "GET", Path: "/_berth/jobs",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfListJobs, false, path, query, header)
+		},
+	},
+	"getJob": {
+		Method: "GET", Path: "/_berth/jobs/{jobId}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetJob, false, path, query, header)
+		},
+	},
+	"whyJob": {
+		Method: "GET", Path: "/_berth/jobs/{jobId}/why",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfWhyJob, false, path, query, header)
+		},
+	},
+	"whyEndpoint": {
+		Method: "GET", Path: "/_berth/endpoints/{endpointId}/why",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfWhyEndpoint, false, path, query, header)
+		},
+	},
+	"whyPod": {
+		Method: "GET", Path: "/_berth/pods/{podId}/why",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfWhyPod, false, path, query, header)
 		},
 	},
 	"setStorage": {

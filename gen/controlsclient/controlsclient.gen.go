@@ -186,6 +186,13 @@ type ClientInterface interface {
 	// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
 	StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
+	//
+	// One reason, for keys with the scope rest:read.
+	//
+	// Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
+	WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ClearFaults Take all faults back
 	//
 	// A call that met one already goes on as it was scripted. A reset does it too.
@@ -347,6 +354,27 @@ type ClientInterface interface {
 	// Corresponds with POST /_berth/interrupt (the `InterruptWork` operationId).
 	InterruptWork(ctx context.Context, body InterruptWorkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListJobs List and search jobs
+	//
+	// Those of the caller's endpoints that every filter matches, the one that was submitted last first, without input and output. A page looks at 10000 jobs at most: it may have fewer than limit, or none, and hasNextPage says whether more may follow.
+	//
+	// Corresponds with GET /_berth/jobs (the `ListJobs` operationId).
+	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetJob Read all that is known of a job
+	//
+	// With the beginning of its input and of its output. As long as the job is kept.
+	//
+	// Corresponds with GET /_berth/jobs/{jobId} (the `GetJob` operationId).
+	GetJob(ctx context.Context, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WhyJob Ask why a job does not go on
+	//
+	// One reason, for keys that may read the job.
+	//
+	// Corresponds with GET /_berth/jobs/{jobId}/why (the `WhyJob` operationId).
+	WhyJob(ctx context.Context, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ClearJournal Forget the requests that came
 	//
 	// Numbers go on from where they were; dropped is 0 again. A reset does it too.
@@ -417,6 +445,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WhyPod Ask why a pod does not run
+	//
+	// One reason, for keys that may read the pod.
+	//
+	// Corresponds with GET /_berth/pods/{podId}/why (the `WhyPod` operationId).
+	WhyPod(ctx context.Context, podID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetQuotasWithBody Set how many requests a user may make
 	//
@@ -697,6 +732,23 @@ func (c *Client) StepClockWithBody(ctx context.Context, contentType string, body
 // Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
 func (c *Client) StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewStepClockRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
+//
+// One reason, for keys with the scope rest:read.
+//
+// Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
+func (c *Client) WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWhyEndpointRequest(c.Server, endpointID)
 	if err != nil {
 		return nil, err
 	}
@@ -1058,6 +1110,57 @@ func (c *Client) InterruptWork(ctx context.Context, body InterruptWorkJSONReques
 	return c.Client.Do(req)
 }
 
+// ListJobs List and search jobs
+//
+// Those of the caller's endpoints that every filter matches, the one that was submitted last first, without input and output. A page looks at 10000 jobs at most: it may have fewer than limit, or none, and hasNextPage says whether more may follow.
+//
+// Corresponds with GET /_berth/jobs (the `ListJobs` operationId).
+func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListJobsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetJob Read all that is known of a job
+//
+// With the beginning of its input and of its output. As long as the job is kept.
+//
+// Corresponds with GET /_berth/jobs/{jobId} (the `GetJob` operationId).
+func (c *Client) GetJob(ctx context.Context, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobRequest(c.Server, jobID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WhyJob Ask why a job does not go on
+//
+// One reason, for keys that may read the job.
+//
+// Corresponds with GET /_berth/jobs/{jobId}/why (the `WhyJob` operationId).
+func (c *Client) WhyJob(ctx context.Context, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWhyJobRequest(c.Server, jobID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ClearJournal Forget the requests that came
 //
 // Numbers go on from where they were; dropped is 0 again. A reset does it too.
@@ -1209,6 +1312,23 @@ func (c *Client) CreateKey(ctx context.Context, body CreateKeyJSONRequestBody, r
 // Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeKeyRequest(c.Server, keyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WhyPod Ask why a pod does not run
+//
+// One reason, for keys that may read the pod.
+//
+// Corresponds with GET /_berth/pods/{podId}/why (the `WhyPod` operationId).
+func (c *Client) WhyPod(ctx context.Context, podID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWhyPodRequest(c.Server, podID)
 	if err != nil {
 		return nil, err
 	}
@@ -1655,6 +1775,40 @@ func NewStepClockRequestWithBody(server string, contentType string, body io.Read
 	return req, nil
 }
 
+// NewWhyEndpointRequest constructs an http.Request for the WhyEndpoint method
+func NewWhyEndpointRequest(server string, endpointID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/why", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewClearFaultsRequest constructs an http.Request for the ClearFaults method
 func NewClearFaultsRequest(server string) (*http.Request, error) {
 	var err error
@@ -2094,6 +2248,200 @@ func NewInterruptWorkRequestWithBody(server string, contentType string, body io.
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListJobsRequest constructs an http.Request for the ListJobs method
+func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/jobs")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.EndpointID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endpointId", *params.EndpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Error != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "error", *params.Error, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetJobRequest constructs an http.Request for the GetJob method
+func NewGetJobRequest(server string, jobID JobID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "jobId", jobID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/jobs/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewWhyJobRequest constructs an http.Request for the WhyJob method
+func NewWhyJobRequest(server string, jobID JobID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "jobId", jobID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/jobs/%s/why", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -2590,6 +2938,40 @@ func NewRevokeKeyRequest(server string, keyID string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewWhyPodRequest constructs an http.Request for the WhyPod method
+func NewWhyPodRequest(server string, podID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "podId", podID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/pods/%s/why", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

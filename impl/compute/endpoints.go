@@ -147,6 +147,25 @@ type WorkerState struct {
 	Missing bool   // it should be there, and could not be started
 }
 
+// WorkerPause is why an endpoint gets no worker now; nothing of it is stored.
+type WorkerPause struct {
+	Cause   PauseCause
+	Reason  string    // for people
+	Until   time.Time // when it is tried again
+	Missing int       // workers that should be there
+}
+
+// PauseCause is what kind of reason it is.
+type PauseCause string
+
+// The causes.
+const (
+	PauseFull       PauseCause = "full"       // nothing can hold a worker now
+	PauseNever      PauseCause = "never"      // no host could, with nothing else on it
+	PauseFailing    PauseCause = "failing"    // workers end by themselves, or cannot be started
+	PauseUndeclared PauseCause = "undeclared" // the settings of this start of the server do not say what its workers are
+)
+
 // WorkerStatus is the published word for where a worker stands.
 type WorkerStatus string
 

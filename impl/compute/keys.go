@@ -74,6 +74,13 @@ func (k Key) HasPods() bool {
 	return slices.ContainsFunc(k.Scopes, func(s Scope) bool { return strings.HasPrefix(string(s), scopePod) })
 }
 
+// Invokes reports whether the key may call the queue of some endpoint.
+func (k Key) Invokes() bool {
+	return k.Allows(ScopeInvoke("*")) || slices.ContainsFunc(k.Scopes, func(s Scope) bool {
+		return strings.HasPrefix(string(s), "queue:") && strings.HasSuffix(string(s), ":invoke")
+	})
+}
+
 // UserFor gives as whom the key asks for a pod, if want is the scope that this takes: nobody, to whom no pod belongs, if the
 // key has neither that scope nor the pod's. So a pod that it is not for does not exist to it (rule auth.scopes.pod.other).
 func (k Key) UserFor(pod PodID, want Scope) UserID {

@@ -35,6 +35,7 @@ type Pod struct {
 	CostPerHour      float64 // USD while it holds its machine; see Cost
 	Status           PodStatus
 	Reason           string // why it ended, for people
+	EndedBy          PodEnd // what ended its last run; empty: it has not ended, or nobody noted it
 	Version          int64  // counts the writes; guards the loops' moves
 	CreatedAt        time.Time
 	StartedAt        time.Time // zero until RUNNING
@@ -100,6 +101,19 @@ const (
 	PodExited       PodStatus = "EXITED"
 	PodError        PodStatus = "ERROR"
 	PodTerminated   PodStatus = "TERMINATED"
+)
+
+// PodEnd is what ended the run of a pod.
+type PodEnd string
+
+// The ends of runs.
+const (
+	EndedByUser         PodEnd = "user"         // somebody stopped it
+	EndedByTimer        PodEnd = "timer"        // it was to stop after a time
+	EndedByInterruption PodEnd = "interruption" // its room was taken away
+	EndedByItself       PodEnd = "itself"       // its container ended with exit code 0
+	EndedByFailure      PodEnd = "failure"      // its container could not be started, or ended otherwise
+	EndedByHost         PodEnd = "host"         // its host left the fleet, or could not be reached for too long
 )
 
 // PodEvent moves a pod's status.

@@ -163,3 +163,46 @@ func TestControl_NetworksDoNotSpanEngines(t *testing.T) {
 	_, err = c.UpdatePod(t.Context(), "u", pod.ID, PodChange{GlobalNetworking: &on})
 	require.ErrorContains(t, err, "globalNetworking: hosts of this fleet have engines of their own")
 }
+
+// TestPlacement_RefusalsSayWhichHostsAreOutOfUse: a host that drains or is silent is none that could never hold it, and none that will.
+func TestPlacement_RefusalsSayWhichHostsAreOutOfUse(t *testing.T) {
+	t.Parallel()
+	const never, none = "no host could hold it with nothing else on it, either", "of the hosts that could hold it with nothing else on them none is in use: "
+	asks := Host{ID: "asks", Engine: "unix:///asks", DataCenterID: "EU-RO-1", Cloud: compute.Secure, DiskGB: 100}
+	for name, c := range map[string]struct {
+		fleet       []Host
+		drained     []string
+		says, never string
+	}{
+		"all drain":                    {fleet: []Host{l4s("a", 1), l4s("b", 1)}, drained: []string{"a", "b"}, says: none + "2 are draining", never: never},
+		"one is silent":                {fleet: []Host{engined("a")}, says: none + "1 does not answer", never: never},
+		"one drains, one is silent":    {fleet: []Host{l4s("a", 1), engined("b")}, drained: []string{"a"}, says: none + "1 is draining, 1 does not answer", never: never},
+		"what one has is not known":    {fleet: []Host{asks}, says: "no host that is known could hold it with nothing else on it, either: 1 has not said yet what it has", never: never},
+		"another sort of host drains":  {fleet: []Host{l4s("a", 1), {ID: "b", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 16, MemoryGB: 64, DiskGB: 100}}, drained: []string{"b"}, says: "; free there: 0 in all", never: "with nothing else"},
+		"one is in use, one is silent": {fleet: []Host{l4s("a", 1), engined("b")}, says: "; free there: 0 in all", never: "with nothing else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctl := openControl(t, openStore(t), c.fleet)
+			for _, id := range c.drained {
+				_, err := ctl.DrainHost(t.Context(), id, true)
+				require.NoError(t, err)
+			}
+			if len(c.drained) == 0 || c.drained[0] == "b" { // whatever is in use is full
+				_, _ = ctl.CreatePod(t.Context(), "u", oneL4())
+			}
+
+			_, err := ctl.CreatePod(t.Context(), "u", oneL4())
+			require.ErrorIs(t, err, ErrFull)
+			require.ErrorContains(t, err, c.says)
+			require.NotContains(t, err.Error(), c.never)
+			larger := oneL4()
+			larger.GPU.Count = 2
+			_, err = ctl.CreatePod(t.Context(), "u", larger)
+			require.ErrorIs(t, err, ErrFull)
+			if !c.fleet[0].Asks() {
+				require.ErrorContains(t, err, never, "whether or not they are in use")
+			}
+		})
+	}
+}

@@ -282,7 +282,7 @@ func (c *Control) endPodOn(ctx context.Context, hostID string, id compute.PodID)
 		if pod.Status, err = compute.PodMachine.Next(from, compute.PodFailed); err != nil {
 			return err
 		}
-		pod.Reason, pod.MovedAt = LeftReason(hostID), tx.Wall()
+		pod.Reason, pod.EndedBy, pod.MovedAt = LeftReason(hostID), compute.EndedByHost, tx.Wall()
 		moved, err = claims.Move(tx, from, pod)
 
 		return err

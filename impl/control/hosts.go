@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -188,14 +189,80 @@ func (h *host) need(w *want) amount {
 // fits reports whether there is room for it if so much is free.
 func (h *host) fits(w *want, free amount) bool { return free.covers(h.need(w)) }
 
-// couldEver reports whether a host could hold it if nothing else were there. The caller has the lock.
-func (p *Placement) couldEver(w *want) bool {
+// outOfUse are hosts that could hold something if nothing else were there, and on which nothing is placed now.
+type outOfUse struct {
+	draining int
+	away     int // their engines do not answer
+	unknown  int // likewise, and what they have was never found out: they may hold it or not
+}
+
+// words gives why what is refused cannot be held later, either, unless something else happens than that others leave; empty if it can.
+// found reports whether a host in use could hold it.
+func (o outOfUse) words(found bool) string {
+	var all []string
+	if o.draining > 0 {
+		all = append(all, hostsThat(o.draining, "is draining", "are draining"))
+	}
+	if o.away > 0 {
+		all = append(all, hostsThat(o.away, "does not answer", "do not answer"))
+	}
+	if o.unknown > 0 {
+		all = append(all, hostsThat(o.unknown, "has not said yet what it has", "have not said yet what they have"))
+	}
+
+	switch {
+	case found:
+		return ""
+	case o.draining+o.away > 0:
+		return "; of the hosts that could hold it with nothing else on them none is in use: " + strings.Join(all, ", ")
+	case o.unknown > 0:
+		return "; no host that is known could hold it with nothing else on it, either: " + strings.Join(all, ", ")
+	}
+	return "; no host could hold it with nothing else on it, either"
+}
+
+func hostsThat(n int, is, are string) string {
+	if n == 1 {
+		return "1 " + is
+	}
+	return fmt.Sprintf("%d %s", n, are)
+}
+
+// couldEver reports whether a host in use could hold it if nothing else were there, and else which could that are not in use. The caller
+// has the lock.
+func (p *Placement) couldEver(w *want) (found bool, others outOfUse) {
 	for g := range p.suiting(w) {
 		if g.ever(w) != nil {
-			return true
+			return true, others
 		}
 	}
-	return false
+
+	for g := range p.asked(w) {
+		if h := g.hosts[0]; !h.draining || !h.suits(w) || g.ever(w) == nil {
+			continue
+		}
+		for _, h := range g.hosts {
+			switch {
+			case h.Asks() || !h.fits(w, h.whole()):
+			case p.away(h.Host) != "":
+				others.away++
+			default:
+				others.draining++
+			}
+		}
+	}
+
+	for i := range p.hosts {
+		if h := &p.hosts[i]; h.Asks() && (w.HostID == "" || h.is(w.HostID)) && h.inPlace(w) {
+			others.unknown++
+		}
+	}
+	return false, others
+}
+
+// inPlace reports whether the host is where it is asked for.
+func (h *host) inPlace(w *want) bool {
+	return (w.Cloud == "" || w.Cloud == h.Cloud || h.anyCloud) && (len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID))
 }
 
 // rankOf gives the place of the host's data center among those that are asked for.

@@ -52,7 +52,7 @@ func (l runLength) end(tx store.Stamp) time.Time {
 
 // interrupt takes its room from the pod.
 func interrupt(tx store.Containers, claims *Claims, p *compute.Pod) error {
-	p.Reason, p.InterruptedAt = "it was interrupted", tx.Now()
+	p.Reason, p.EndedBy, p.InterruptedAt = "it was interrupted", compute.EndedByInterruption, tx.Now()
 	return move(tx, claims, p, compute.PodInterrupt)
 }
 

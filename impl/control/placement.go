@@ -173,6 +173,9 @@ func (p *Placement) Clear() {
 // ErrFull is the cause of a refusal because no host has room for the pod or the worker now.
 var ErrFull = errors.New("no host has room")
 
+// ErrNever is an ErrFull of what no host could hold with nothing else on it, in use or not.
+var ErrNever = fmt.Errorf("%w, or ever could", ErrFull)
+
 // errTaken is the cause of a refusal because the rows say that what memory chose is not free.
 var errTaken = errors.New("another was faster")
 
@@ -355,12 +358,20 @@ func (p *Placement) refuse(who string, wants []want) error {
 		}
 	}
 
+	cause := ErrNever
+	for i := range wants {
+		if found, others := p.couldEver(&wants[i]); found || others != (outOfUse{}) {
+			cause = ErrFull
+			break
+		}
+	}
+
 	e := &compute.Error{Code: compute.Rejected, Detail: fmt.Sprintf("the catalog has nothing any more that the %s may get", who)}
 	if len(wants) > 0 {
 		e = p.full(who, wants[0])
 	}
 	p.mu.Unlock()
-	e.Cause = ErrFull
+	e.Cause = cause
 	p.looked(who, outcome, 1)
 
 	return e
@@ -385,11 +396,8 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 	}
 
 	all, most, disk := p.freeFor(&w)
-	ever := ""
-	if !p.couldEver(&w) {
-		ever = "; no host could hold it with nothing else on it, either"
-	}
-	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host%s", noun, asked, all, most, disk, ever)
+	found, others := p.couldEver(&w)
+	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host%s", noun, asked, all, most, disk, others.words(found))
 }
 
 // freeFor gives what is free on the hosts of the asked sort: of what the want counts, in all and at most on one host, and the most disk in

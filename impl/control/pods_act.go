@@ -31,6 +31,9 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 			}
 		}
 
+		if action == compute.PodStop {
+			pod.EndedBy = compute.EndedByUser
+		}
 		return move(tx, claims, &pod, action)
 	})
 	if err == nil {
@@ -183,7 +186,7 @@ func start(tx store.Containers, p *compute.Pod, at *choice) (err error) {
 	}
 
 	p.HostID, p.DataCenterID, p.Devices = at.hostID(), at.host.DataCenterID, at.deviceNames()
-	p.StartedAt, p.RestartAt, p.Reason, p.MovedAt, p.InterruptedAt = time.Time{}, tx.Now(), "", tx.Wall(), time.Time{}
+	p.StartedAt, p.RestartAt, p.Reason, p.EndedBy, p.MovedAt, p.InterruptedAt = time.Time{}, tx.Now(), "", "", tx.Wall(), time.Time{}
 	if !p.StopAfter.After(tx.Wall()) { // it passed while the pod was stopped (rule graphql.timers.start)
 		p.StopAfter = time.Time{}
 	}

@@ -45,6 +45,7 @@ func (c *Control) RunTimers(ctx context.Context, id compute.PodID) (next time.Du
 		switch due {
 		case compute.PodStop:
 			pod.Reason, pod.StopAfter = "it was to stop after "+pod.StopAfter.UTC().Format(time.RFC3339), time.Time{}
+			pod.EndedBy = compute.EndedByTimer
 		case compute.PodInterrupt:
 			return interrupt(tx, claims, &pod)
 		}

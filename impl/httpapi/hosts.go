@@ -16,18 +16,24 @@ import (
 // hostsPath begins the paths of those of the controls that are always served.
 const hostsPath = "/_berth/hosts"
 
-// controlOperations checks those of hosts for a key with the scope admin, and the test controls for theirs. Where there are no test
-// controls, nothing is found at their paths.
+// controlOperations checks those of hosts for a key with the scope admin, those that tell of jobs, pods and endpoints for one that may read these, and the test
+// controls for theirs. Where there are no test controls, nothing is found at their paths.
 func (s *Services) controlOperations() map[string][]echo.MiddlewareFunc {
 	all := s.operations(inAll(controls.Ops), func(op validate.Op, _ echo.Context) compute.Scope {
-		if strings.HasPrefix(op.Path, hostsPath) {
+		switch {
+		case strings.HasPrefix(op.Path, hostsPath):
 			return compute.ScopeAdmin
+		case strings.HasPrefix(op.Path, jobsPath):
+			return compute.ScopeInvoke("*")
+		case tells(op.Path):
+			return compute.ScopeRESTRead
 		}
 		return compute.ScopeControls
 	})
 
 	for id, op := range controls.Ops {
-		if s.Controls == nil && !strings.HasPrefix(op.Path, hostsPath) {
+		always := strings.HasPrefix(op.Path, hostsPath) || tells(op.Path)
+		if s.Controls == nil && !always {
 			all[id] = []echo.MiddlewareFunc{func(echo.HandlerFunc) echo.HandlerFunc {
 				return func(echo.Context) error { return echo.ErrNotFound }
 			}}

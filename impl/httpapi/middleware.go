@@ -119,7 +119,7 @@ func (s *Services) operations(editions []validate.Edition, scope func(validate.O
 	for id, op := range ofAny(editions) {
 		_, ours := controls.Ops[id]
 		ours = ours && !op.Open // one that is open is there for others than the test
-		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, strings.HasPrefix(op.Path, onePod), ours}
+		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, onePod(op.Path), strings.HasPrefix(op.Path, jobsPath), ours && tells(op.Path), ours}
 		for i, e := range editions {
 			if op, ok := e.Ops[id]; ok {
 				f.ops[i] = &op
@@ -137,12 +137,22 @@ type front struct {
 	op    validate.Op    // as the first edition that has it has it
 	ops   []*validate.Op // as each edition has it; nil: it does not
 	scope func(validate.Op, echo.Context) compute.Scope
-	pod   bool // it is about the one pod that its path names
-	ours  bool // it is one of the controls, which meet no fault: or a test could not take its faults back
+	pod   string // the parameter of its path that names the one pod that it is about; empty: it is about none, or several
+	jobs  bool   // it is about jobs of whatever endpoints: those that the key may read
+	tells bool   // it is one of the controls that a key of the test controls may use as its owner
+	ours  bool   // it is one of the controls, which meet no fault: or a test could not take its faults back
 }
 
-// onePod begins the paths of what is about one pod.
-const onePod = "/v2/pods/{id}"
+// onePod gives the parameter of a path that names the one pod that it is about; empty if it is about none.
+func onePod(path string) string {
+	switch {
+	case strings.HasPrefix(path, "/v2/pods/{id}"):
+		return "id"
+	case path == whyPodPath:
+		return "podId"
+	}
+	return ""
+}
 
 // permitted holds the key against the scope that the operation takes. A key for single pods may do what is about one pod: any
 // pod but its own is somebody else's to it, and 404 in its turn (rules auth.scopes.pod, auth.scopes.pod.other).
@@ -150,9 +160,9 @@ func (f *front) permitted(r *request) error {
 	want := f.scope(f.op, r)
 	switch {
 	case f.op.Open: // anybody
-	case r.caller.Allows(want):
-	case f.pod && r.caller.HasPods():
-		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param("id")), want)
+	case r.caller.Allows(want) || f.jobs && r.caller.Invokes() || f.tells && r.caller.Allows(compute.ScopeControls):
+	case f.pod != "" && r.caller.HasPods():
+		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param(f.pod)), want)
 	default:
 		return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", want)
 	}

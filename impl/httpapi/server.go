@@ -24,6 +24,7 @@ import (
 	jobs "github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/seed"
 	"github.com/berthdev/berth/impl/validate"
+	"github.com/berthdev/berth/impl/why"
 	"github.com/berthdev/berth/spec"
 )
 
@@ -38,6 +39,7 @@ type Services struct {
 	Registries *control.Registries
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue
+	Why        *why.Reasons
 	Keyring    *control.Keyring
 	Rates      *control.Rates
 	QueueRates *control.QueueRates

@@ -20,6 +20,7 @@ import (
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/nullable"
 	jobs "github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/why"
 )
 
 // filled gives a T in which every field that a row can have is set, through pointers, slices and maps.
@@ -148,6 +149,26 @@ func TestViews_FillEveryFieldOfTheirModels(t *testing.T) {
 
 	require.Empty(t, missing(healthView(health).Jobs))
 	require.Empty(t, missing(healthView(health).Workers))
+}
+
+func TestViews_JobsHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	job := filled[compute.Job]()
+	job.TakenAt, job.ExecutionTimeout, job.TTL = job.QueuedAt.Add(time.Second), time.Second, time.Second
+	job.EndedAt = job.TakenAt.Add(time.Second)
+	require.Empty(t, missing(listedJobView(job)))
+
+	text := jobs.Excerpt{Text: []byte("é")[:1], Size: 2}
+	shown := jobDetailView(jobs.ShownJob{Job: job, Input: text, Output: text})
+	require.Empty(t, missing(shown))
+	require.Equal(t, controls.JobText{Text: "", Length: 2, Truncated: true}, shown.Input, "not cut within a character")
+}
+
+func TestViews_WhyHasAllOfAReason(t *testing.T) {
+	t.Parallel()
+	view := whyView(filled[why.Answer]())
+	require.Empty(t, missing(view))
+	require.Empty(t, missing(view.Details))
 }
 
 func TestViews_JournalHasAllOfAnEntry(t *testing.T) {

@@ -174,6 +174,9 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	case errors.Is(err, runtime.ErrUnknown):
 		one.Memory.usage = usage{}
 		p.Reason = gone(l.Placement, p.HostID)
+		if l.Placement.Away(p.HostID) != "" {
+			p.EndedBy = compute.EndedByHost
+		}
 		return one.move(compute.PodFailed)
 	case err != nil:
 		return err

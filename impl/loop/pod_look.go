@@ -213,6 +213,13 @@ func (one *podLook) move(on compute.PodEvent) error {
 		one.store()
 		one.pod.Status = next
 	}
+	switch {
+	case err != nil:
+	case on == compute.PodFinished:
+		one.pod.EndedBy = compute.EndedByItself
+	case on == compute.PodFailed && one.pod.EndedBy == "": // else it is known better
+		one.pod.EndedBy = compute.EndedByFailure
+	}
 	return err
 }
 

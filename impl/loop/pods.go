@@ -88,6 +88,9 @@ func NewPods(f PodFleet) *Pods {
 // Hint asks for a look at the pod, soon.
 func (l *Pods) Hint(id compute.PodID) { l.reconciler.Hint(id) }
 
+// Behind gives, for people, why the last look at the pod failed; empty if it did not.
+func (l *Pods) Behind(id compute.PodID) string { return l.reconciler.Reason(id) }
+
 // Run works until ctx ends, and sees pods that were stopped or terminated to their end even then, for leaveTime at most.
 func (l *Pods) Run(ctx context.Context) {
 	var beside sync.WaitGroup

@@ -87,6 +87,7 @@ type pause struct {
 	length time.Duration // of the last backoff
 	until  time.Time
 	status compute.WorkerStatus
+	cause  compute.PauseCause
 	reason string
 }
 
@@ -289,26 +290,42 @@ func (l *Workers) throttle(d queue.Demand, s *scaling, why error) {
 	if p.reason != reason {
 		l.Log.Warn("workers are throttled", "endpoint", d.Endpoint.ID, "waiting", d.Waiting, "reason", reason)
 	}
-	p.until, p.status, p.reason = l.Clock.Now().Add(fullPause), compute.WorkerThrottled, reason
+	p.until, p.status, p.cause, p.reason = l.Clock.Now().Add(fullPause), compute.WorkerThrottled, compute.PauseFull, reason
+	if errors.Is(why, control.ErrNever) {
+		p.cause = compute.PauseNever
+	}
 }
 
 // backOff has the endpoint get no worker for a while, which is longer each time.
 func (s *scaling) backOff(now time.Time, reason string) {
 	p := &s.pause
 	p.length = min(max(firstBackoff, 2*p.length), lastBackoff)
-	p.until, p.status, p.reason = now.Add(p.length), compute.WorkerUnhealthy, reason
+	p.until, p.status, p.cause, p.reason = now.Add(p.length), compute.WorkerUnhealthy, compute.PauseFailing, reason
 }
 
 // rest notes that the settings of this start of the server do not declare the endpoint: no worker is started, and its jobs wait.
 func (s *scaling) rest(now time.Time) {
 	s.pause = pause{
-		until: now.Add(lastBackoff), status: compute.WorkerUnhealthy,
+		until: now.Add(lastBackoff), status: compute.WorkerUnhealthy, cause: compute.PauseUndeclared,
 		reason: "the server was started without the command of its workers: declare the endpoint again, or delete it",
 	}
 }
 
 // resetBackoff has the endpoint get workers at once.
 func (s *scaling) resetBackoff() { s.pause = pause{} }
+
+// Pause gives why the endpoint gets no worker now; zero if it gets one when it needs one.
+func (l *Workers) Pause(e compute.EndpointID) compute.WorkerPause {
+	s, _ := l.endpoints.Memory(e)
+	over := !l.Clock.Now().Before(s.pause.until)
+	if over && len(s.missing) == 0 && s.pause.cause != compute.PauseFailing { // of those that failed, the next one has yet to do better
+		return compute.WorkerPause{}
+	}
+	return compute.WorkerPause{Cause: s.pause.cause, Reason: s.pause.reason, Until: s.pause.until, Missing: len(s.missing)}
+}
+
+// Behind gives, for people, why the last look at the worker failed; empty if it did not.
+func (l *Workers) Behind(id compute.WorkerID) string { return l.containers.Reason(id) }
 
 // Replace has the workers of an endpoint replaced, each as soon as it holds no job, and at once where workers had failed.
 func (l *Workers) Replace(e compute.EndpointID) {

@@ -136,6 +136,15 @@ func (f *fifo) place(k compute.JobKey) (b, j int, ok bool) {
 	return b, j, true
 }
 
+// ahead counts those that stand before a job, if it stands here.
+func (f *fifo) ahead(k compute.JobKey) (n int, ok bool) {
+	b, n, ok := f.place(k)
+	for i := range b {
+		n += len(f.blocks[i].jobs)
+	}
+	return n, ok
+}
+
 // take takes out the job at a place.
 func (f *fifo) take(b, j int) waiting {
 	jobs := f.blocks[b].jobs

@@ -14,7 +14,9 @@ type dialect struct{}
 
 // otherWords are what package sqldb says in SQLite's words. PostgreSQL chooses its indexes by itself.
 var otherWords = strings.NewReplacer(
+	"INDEXED BY jobs_open_or_failed", "",
 	"INDEXED BY jobs_open", "",
+	"INDEXED BY jobs_of_endpoint", "",
 	"INDEXED BY webhooks_due", "",
 	"NOT INDEXED ", "",
 	"json_each(volume_ids)", "jsonb_array_elements_text(volume_ids::jsonb)",

@@ -23,6 +23,11 @@ func PageStatements() map[string][]string {
 	}
 }
 
+// JobStatements gives the statements that list jobs, by the index that each is to use.
+func JobStatements() map[string]string {
+	return map[string]string{"jobs_of_endpoint": listJobs, "jobs_open_or_failed": listOpenJobs}
+}
+
 func names[T any](c columns[T]) (all []string) {
 	for _, one := range c {
 		if one.write != nil {

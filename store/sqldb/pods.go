@@ -52,6 +52,7 @@ var (
 	podMoves = columns[compute.Pod]{
 		text("status", func(p *compute.Pod) *compute.PodStatus { return &p.Status }),
 		text("reason", func(p *compute.Pod) *string { return &p.Reason }),
+		text("ended_by", func(p *compute.Pod) *compute.PodEnd { return &p.EndedBy }),
 		text("data_center_id", func(p *compute.Pod) *string { return &p.DataCenterID }),
 		text("host_id", func(p *compute.Pod) *string { return &p.HostID }),
 		words("devices", func(p *compute.Pod) *[]string { return &p.Devices }),

@@ -45,18 +45,33 @@ func TestPages_AreFoundByTheIndexThatOrdersThem(t *testing.T) {
 	for table, statements := range sqldb.PageStatements() {
 		for i, statement := range statements {
 			search := []string{"(user_id=?)", "(user_id=? AND created_at<?)"}[i]
-			plan, err := db.Query(`EXPLAIN QUERY PLAN `+statement, []any{"u", 1, 1, 1}[:strings.Count(statement, "?")]...)
-			require.NoError(t, err)
-			var steps []string
-			for plan.Next() {
-				var id, parent, unused int
-				var step string
-				require.NoError(t, plan.Scan(&id, &parent, &unused, &step))
-				steps = append(steps, step)
-			}
-			require.NoError(t, plan.Err())
+			steps := planOf(t, db, statement, []any{"u", 1, 1, 1}[:strings.Count(statement, "?")]...)
 			require.Equal(t, []string{"SEARCH " + table + " USING INDEX " + table + "_of_user " + search}, steps, "one search, and nothing is sorted")
 		}
+	}
+}
+
+// planOf gives the steps in which SQLite carries out a statement.
+func planOf(t *testing.T, db *sql.DB, statement string, args ...any) (steps []string) {
+	t.Helper()
+	plan, err := db.Query(`EXPLAIN QUERY PLAN `+statement, args...)
+	require.NoError(t, err)
+	for plan.Next() {
+		var id, parent, unused int
+		var step string
+		require.NoError(t, plan.Scan(&id, &parent, &unused, &step))
+		steps = append(steps, step)
+	}
+	require.NoError(t, plan.Err())
+	return steps
+}
+
+func TestJobLists_AreFoundByTheIndexThatOrdersThem(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	for index, statement := range sqldb.JobStatements() {
+		steps := planOf(t, db, statement, "%x%", "e", 1, 1, 1, 1)
+		require.Equal(t, []string{"SEARCH jobs USING INDEX " + index + " (endpoint_id=? AND created_at>? AND created_at<?)"}, steps, "one search, and nothing is sorted")
 	}
 }
 

@@ -4,6 +4,9 @@ package sqldb_test
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/berthdev/berth/store/pgtest"
 	"github.com/berthdev/berth/store/postgres"
+	"github.com/berthdev/berth/store/sqldb"
 	"github.com/berthdev/berth/store/transfer"
 )
 
@@ -78,4 +82,49 @@ WHERE t.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary`)
 	require.NoError(t, err)
 	require.NoError(t, c.Close(t.Context()))
 	return all
+}
+
+// TestJobLists_PostgreSQLFindsThemByTheIndexThatOrdersThem is with enough jobs for PostgreSQL to prefer an index at all.
+func TestJobLists_PostgreSQLFindsThemByTheIndexThatOrdersThem(t *testing.T) {
+	t.Parallel()
+	cluster, err := pgtest.Start(t.Context(), "fsync=off")
+	if errors.Is(err, pgtest.ErrMissing) {
+		t.Skip("SKIPPED:", err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cluster.Stop()) })
+	target, err := postgres.OpenTarget(t.Context(), cluster.URL(""))
+	require.NoError(t, err)
+	require.NoError(t, target.Close())
+	c, err := pgx.Connect(t.Context(), cluster.URL(""))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close(t.Context())) }()
+
+	_, err = c.Exec(t.Context(), `INSERT INTO jobs (seq, id, endpoint_id, status, sync, low_priority, worker_id, attempt, retries, execution_timeout, ttl, retention,
+  created_at, ended_at, webhook, error)
+SELECT n, 'job-' || n, 'e' || n % 3, 'COMPLETED', 0, 0, '', 1, 0, 1, 1, 1, n, n, '', CASE WHEN n % 100 = 0 THEN 'x' ELSE '' END FROM generate_series(1, 30000) n`)
+	require.NoError(t, err)
+	_, err = c.Exec(t.Context(), `ANALYZE jobs`)
+	require.NoError(t, err)
+	for index, statement := range sqldb.JobStatements() {
+		rows, err := c.Query(t.Context(), `EXPLAIN `+inPostgres(statement), "%x%", "e1", 20000, 1, 0, 50)
+		require.NoError(t, err)
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		text := strings.Join(plan, "\n")
+		require.Contains(t, text, "Index Scan Backward using "+index, text)
+		require.NotContains(t, text, "Sort", "it is in order, and so a page reads no more than it gives")
+	}
+}
+
+// inPostgres gives a statement that lists jobs as PostgreSQL takes it.
+func inPostgres(statement string) string {
+	n := 0
+	return regexp.MustCompile(`\?|INDEXED BY \w+`).ReplaceAllStringFunc(statement, func(found string) string {
+		if found != "?" {
+			return ""
+		}
+		n++
+		return fmt.Sprint("$", n)
+	})
 }

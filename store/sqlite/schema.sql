@@ -236,7 +236,11 @@ CREATE TABLE jobs (
 
 CREATE INDEX jobs_expiring ON jobs (expires_at) WHERE expires_at IS NOT NULL;
 
+CREATE INDEX jobs_of_endpoint ON jobs (endpoint_id, created_at);
+
 CREATE INDEX jobs_open ON jobs (queued_at) WHERE ended_at IS NULL;
+
+CREATE INDEX jobs_open_or_failed ON jobs (endpoint_id, created_at) WHERE (ended_at IS NULL OR error <> '');
 
 CREATE TABLE keys (
   seq        INTEGER PRIMARY KEY,
@@ -292,7 +296,7 @@ CREATE TABLE pods (
   started_at        INTEGER,
   restart_at        INTEGER,
   moved_at          INTEGER
-, cuda_versions TEXT NOT NULL DEFAULT 'null', least_cuda TEXT NOT NULL DEFAULT '', gpu_vcpus INTEGER NOT NULL DEFAULT 0, gpu_memory_gb INTEGER NOT NULL DEFAULT 0, stop_after INTEGER, terminate_after INTEGER, bid_per_gpu REAL NOT NULL DEFAULT 0, interrupt_at INTEGER, interrupted_at INTEGER, cluster_type TEXT NOT NULL DEFAULT '') STRICT;
+, cuda_versions TEXT NOT NULL DEFAULT 'null', least_cuda TEXT NOT NULL DEFAULT '', gpu_vcpus INTEGER NOT NULL DEFAULT 0, gpu_memory_gb INTEGER NOT NULL DEFAULT 0, stop_after INTEGER, terminate_after INTEGER, bid_per_gpu REAL NOT NULL DEFAULT 0, interrupt_at INTEGER, interrupted_at INTEGER, cluster_type TEXT NOT NULL DEFAULT '', ended_by TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND gone = 0;
 

@@ -94,6 +94,8 @@ var jobs = map[string]func(*testing.T, Open){
 	"very many jobs are, at once":                                manyJobSets,
 	"a job is taken once":                                        jobTake,
 	"long inputs and outputs come in pieces":                     jobPieces,
+	"jobs are listed by endpoint, time and error":                jobsListed,
+	"the size of an input is known":                              inputSizes,
 }
 
 // transactions are the tests of what every function of a transaction may rely on.
