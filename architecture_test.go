@@ -55,6 +55,7 @@ var rooms = map[string]struct {
 	"impl/problem":                     {may: []string{"impl/compute"}},
 	"impl/journal":                     {may: []string{"impl/compute"}},
 	"impl/fault":                       {may: []string{"impl/compute", "impl/journal"}, uses: []string{http}},
+	"impl/script":                      {may: []string{"impl/compute", "impl/journal", "impl/spelling"}},
 	"impl/spelling":                    {},
 	"store":                            {may: []string{"impl/compute"}},
 	"store/sqldb":                      {may: []string{"store", "impl/compute"}, uses: []string{sql}},
@@ -66,7 +67,7 @@ var rooms = map[string]struct {
 	"store/storetest":                  {may: []string{"store", "impl/compute"}},
 	"store/faulttest":                  {may: []string{"impl/atomicfile"}},
 	"impl/args":                        {},
-	"impl/control":                     {may: []string{"impl/args", "impl/compute", "store"}},
+	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
 	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
 	"impl/setting":                     {},
@@ -81,14 +82,14 @@ var rooms = map[string]struct {
 	"impl/runtime/runtimetest":         {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest/play":    {},
 	"impl/replica":                     {may: []string{"impl/compute", "store"}, uses: []string{http}},
-	"impl/loop":                        {may: []string{"impl/compute", "impl/control", "impl/loop/reconcile", "impl/queue", "impl/runtime", "store"}},
+	"impl/loop":                        {may: []string{"impl/compute", "impl/control", "impl/loop/reconcile", "impl/queue", "impl/runtime", "impl/script", "store"}},
 	"impl/loop/reconcile":              {may: []string{"impl/compute"}},
 	"impl/webhook":                     {uses: []string{http}},
 	"impl/reference":                   {uses: []string{http}},
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/spelling", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/script", "impl/spelling", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {

@@ -11,6 +11,8 @@ import (
 type Due struct {
 	Next func(ctx context.Context) (time.Time, error) // when there is something to do next; zero: nothing is planned
 	Do   func(ctx context.Context) error              // does what is due
+	// Exact: it is done at its time to the millisecond, whatever else is done a moment before.
+	Exact bool
 }
 
 // stage is the shortest step of Advance: what is due closer together is done together.
@@ -32,7 +34,7 @@ func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration,
 			return nil
 		}
 
-		next := target
+		next, exact := target, target
 		for _, w := range work {
 			t, err := w.Next(ctx)
 			if err != nil {
@@ -41,10 +43,16 @@ func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration,
 			if !t.IsZero() && t.Before(next) {
 				next = t
 			}
+			if w.Exact && t.After(now) && t.Before(exact) {
+				exact = t
+			}
 		}
 
 		if earliest := now.Add(stage); next.Before(earliest) && earliest.Before(target) {
 			next = earliest
+		}
+		if exact.Before(next) {
+			next = exact
 		}
 		clock.AdvanceTo(next)
 	}

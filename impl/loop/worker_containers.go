@@ -37,8 +37,10 @@ type worker struct {
 	started  time.Time
 	starting bool // the runtime may not know it yet
 	up       bool
-	waits    string // what it waits for, while it does not come up; empty: for nothing that is known
-	unplaced bool   // and no host holds it
+	warms    time.Duration // by a script, from when it is up until it is ready
+	ready    time.Time     // by that; zero: nobody says
+	waits    string        // what it waits for, while it does not come up; empty: for nothing that is known
+	unplaced bool          // and no host holds it
 
 	ending  *ending              // it is to end, or has ended by itself; nil: neither
 	stopped bool                 // its container has ended
@@ -110,6 +112,15 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 		}
 	}
 
+	up, warms, scripted, err := l.boots(ctx, e)
+	if err != nil {
+		return key.ID, err
+	}
+	if scripted {
+		a.Boot = &up
+		l.containers.Update(w.ID, func(one *worker) { one.warms = warms })
+	}
+
 	if e.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, e.RegistryID)
@@ -118,6 +129,14 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	}
 
 	return key.ID, l.runtimeOf(e).Start(ctx, a)
+}
+
+// boots gives how long the start of a worker takes by the script of its endpoint; scripted is false if none says so.
+func (l *Workers) boots(ctx context.Context, e compute.Endpoint) (up, warms time.Duration, scripted bool, err error) {
+	if l.runtimeOf(e) != l.Runtime {
+		return 0, 0, false, nil
+	}
+	return l.Scripts.start(ctx, e.ID)
 }
 
 // look looks how a worker is: it notes when it came up, and sees to the end of one that is to end, or that ended by itself.
@@ -191,7 +210,13 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w *worker, at
 	})
 	if err == nil {
 		w.up = true
-		l.Queue.WorkerUp(w.endpoint, id, l.Simulated && w.runtime == l.Runtime)
+		simulated := l.Simulated && w.runtime == l.Runtime
+		if scripted := simulated && l.Scripts.of(w.endpoint) != nil; scripted {
+			w.ready = at.Add(w.warms - compute.Lag(l.Clock))
+			l.Scripts.hint.Give()
+		} else {
+			l.Queue.WorkerUp(w.endpoint, id, simulated)
+		}
 	}
 	return err
 }

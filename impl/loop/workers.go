@@ -62,6 +62,8 @@ type Fleet struct {
 	Secrets OpenSecrets
 	// Demand is the hint that an endpoint may need more or fewer workers; nil: the loop's own, see Workers.Hint.
 	Demand Hint
+	// Scripts are those of endpoints on Runtime, whose workers are ready when the script says. Nil: there are none.
+	Scripts *Scripts
 }
 
 // workersAtOnce is how many workers are looked at at once, at most. The end of one takes as long as its container may take to end.
