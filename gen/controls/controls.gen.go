@@ -807,7 +807,7 @@ type Script struct {
 	Seed *int64 `json:"seed,omitempty"`
 }
 
-// ScriptAnswer What a worker does with a job: it waits for the delay, reports the progress, yields the chunks, and ends the job with one of output, error, crash and refreshWorker. With chunks all four may be absent: the output is the list of the chunks then, as a handler with return_aggregate_stream gives it; one without that gives an empty list. Texts in values, output and error may have templates: {{/a/b}} is that member of the input, {{input}} all of it, {{job.id}}, {{worker.id}} and {{attempt}} are those of the job. A text that is one template alone has the type of the member.
+// ScriptAnswer What a worker does with a job: it waits for the delay and reports the progress meanwhile, yields the chunks, and ends the job with one of output, error, crash and refreshWorker. With chunks all four may be absent: the output is the list of the chunks then, as a handler with return_aggregate_stream gives it; one without that gives an empty list. Texts in values, output and error may have templates: {{/a/b}} is that member of the input, {{input}} all of it, {{job.id}}, {{worker.id}} and {{attempt}} are those of the job. A text that is one template alone has the type of the member.
 type ScriptAnswer struct {
 	// Chunks Streamed one after the other, as what a handler yields.
 	Chunks []ScriptStep `json:"chunks,omitempty"`
@@ -827,7 +827,7 @@ type ScriptAnswer struct {
 	// Output The job is COMPLETED with it.
 	Output json.RawMessage `json:"output,omitempty"`
 
-	// Progress Shown as the output of the job, one after the other, while it is IN_PROGRESS.
+	// Progress Shown as the output of the job, one after the other from the taking of the job on, while the delay passes.
 	Progress []ScriptStep `json:"progress,omitempty"`
 
 	// RefreshWorker The job is COMPLETED, and its worker replaced, as by a handler with refresh_worker.

@@ -32,7 +32,7 @@ func NewInput(text []byte, size int) journal.JSON {
 type Course struct {
 	job    Job
 	answer *Answer
-	waits  time.Duration // of the first thing
+	delay  time.Duration // before all but the progress
 	next   int           // the thing that comes next
 	why    string        // no answer fits
 }
@@ -67,7 +67,7 @@ func (s *Script) Play(c *Counts, j Job) *Course {
 			continue
 		}
 		c.Used[i]++
-		course.answer, course.waits = a, milliseconds(a.Delay.draw(s.draws(c.Jobs)))
+		course.answer, course.delay = a, milliseconds(a.Delay.draw(s.draws(c.Jobs)))
 		return course
 	}
 	course.why = s.closest(*c, j.Input)
@@ -106,19 +106,24 @@ func (s *Script) closest(c Counts, input journal.JSON) string {
 	return none
 }
 
-// Wait gives how long after what was before it, or after the taking of the job, the next thing comes.
-func (c *Course) Wait() time.Duration {
+// Wait gives how long after what was before it, or after the taking of the job, the next thing comes. Progress comes while the delay passes.
+func (c *Course) Wait() (waits time.Duration) {
 	if c.answer == nil {
 		return 0
 	}
-	var waits time.Duration
-	if c.next == 0 {
-		waits = c.waits
+	a, i, steps := c.answer, c.next, len(c.answer.Progress)
+	if i < steps {
+		return milliseconds(a.Progress[i].After)
 	}
-	a, i := c.answer, c.next
-	switch steps := len(a.Progress); {
-	case i < steps:
-		waits += milliseconds(a.Progress[i].After)
+	if i == steps {
+		waits = c.delay
+		for _, p := range a.Progress {
+			waits -= milliseconds(p.After)
+		}
+		waits = max(0, waits)
+	}
+
+	switch {
 	case i < steps+len(a.Chunks):
 		waits += milliseconds(a.Chunks[i-steps].After)
 	case a.Crash != nil:
