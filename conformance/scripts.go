@@ -40,11 +40,11 @@ func (c *Check) ends(id, status string, ran int, output any) map[string]any {
 }
 
 // after asserts that the job has that status from so long on, to the millisecond, and not before.
-func (c *Check) after(d time.Duration, id, status string) map[string]any {
+func (c *Check) after(d time.Duration, q *Check, id, status string) map[string]any {
 	c.advance(d - time.Millisecond)
-	require.NotEqual(c, status, c.status(id)["status"])
+	require.NotEqual(c, status, q.status(id)["status"])
 	c.advance(time.Millisecond)
-	job := c.status(id)
+	job := q.status(id)
 	require.Equal(c, status, job["status"], "%v", job)
 	return job
 }
@@ -185,7 +185,7 @@ var _ = area(func() {
 		})
 	})
 
-	add("controls.scripts.order", append(script, "advanceClock"), func(c *Check) {
+	add("controls.scripts.order", []string{"setScript", "run", "status", "advanceClock"}, func(c *Check) {
 		c.frozen(func() {
 			q, _ := c.byScript(`{"match":[{"pointer":"/n","equals":1}],"delay":{"fixed":1003},"output":1},{"match":[{"pointer":"/n","equals":2}],"delay":{"fixed":1001},"output":2},
 				{"match":[{"pointer":"/n","equals":3}],"delay":{"fixed":3},"output":3}`, `,"concurrency":2`+boot)

@@ -37,6 +37,7 @@ type worker struct {
 	started  time.Time
 	starting bool // the runtime may not know it yet
 	up       bool
+	upAt     time.Time     // when it comes up, where that is known; zero: it is not, or it is up
 	warms    time.Duration // by a script, from when it is up until it is ready
 	ready    time.Time     // by that; zero: nobody says
 	waits    string        // what it waits for, while it does not come up; empty: for nothing that is known
@@ -146,10 +147,15 @@ func (l *Workers) look(ctx, ends context.Context, looks []*reconcile.Look[comput
 		if w.runtime == nil || w.gone {
 			continue // it is nobody's
 		}
-		one.Next = reconcile.At(l.Clock.Now().Add(watchTick + watchPause(l.containers.Known())))
+		now := l.Clock.Now()
+		next := now.Add(watchTick + watchPause(l.containers.Known()))
 		if w.ending == nil && !w.starting {
 			one.Err = l.inspect(ctx, one.Key, w)
+			if w.upAt.After(now) && w.upAt.Before(next) {
+				next = w.upAt
+			}
 		}
+		one.Next = reconcile.At(next)
 		if w.ending == nil || one.Err != nil {
 			continue
 		}
@@ -170,6 +176,10 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 	}
 
 	state, err := w.runtime.Inspect(ctx, string(id))
+	w.upAt = time.Time{}
+	if err == nil && state.Phase == runtime.Starting {
+		w.upAt = state.Until
+	}
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
 		l.ended(ctx, id, w, runtime.State{Phase: runtime.Ended, ExitCode: -1, Reason: gone(l.Placement, w.host)})

@@ -157,6 +157,12 @@ func (l *Workers) Run(ctx context.Context) {
 // Step takes up what was there before, looks how the workers are, decides for every endpoint, and sees to what was decided.
 // Errors are of single workers, which are looked at again.
 func (l *Workers) Step(ctx context.Context) {
+	now := l.Clock.Now()
+	for _, id := range l.containers.Keys() {
+		if w, _ := l.containers.Memory(id); !w.up && !w.upAt.IsZero() && !w.upAt.After(now) {
+			l.containers.Hint(id) // a look was planned for about that time
+		}
+	}
 	_ = l.containers.Step(ctx)
 	l.hintEndpoints()
 	_ = l.endpoints.Step(ctx)
