@@ -11,6 +11,7 @@
 //	atomicfile files of which a crash leaves all or nothing
 //	problem   error code to HTTP status
 //	fault     what operations do wrong because a test asked for it
+//	script    what the workers of an endpoint do that has no handler
 //	spelling  the name that may have been meant
 //	journal   the requests that came, as a test reads them
 //	validate  what the generated validators call

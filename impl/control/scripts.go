@@ -22,8 +22,11 @@ func NewScripts(s store.Store, r Runtime, changed func()) *Scripts {
 
 // Set sets the script of an endpoint, whoever's it is. Rejected for one that makes no sense, and for an endpoint whose workers are not
 // simulated or that has no queue; NotFound for one that does not exist.
-func (n *Scripts) Set(ctx context.Context, id compute.EndpointID, document []byte) error {
-	read, err := script.Parse(document)
+func (n *Scripts) Set(ctx context.Context, id compute.EndpointID, one script.Script) error {
+	if err := one.Check(); err != nil {
+		return err
+	}
+	document, err := one.Text()
 	if err != nil {
 		return err
 	}
@@ -36,7 +39,7 @@ func (n *Scripts) Set(ctx context.Context, id compute.EndpointID, document []byt
 			return err
 		}
 		tx.AfterCommit(n.changed)
-		return tx.SetScript(compute.EndpointScript{EndpointID: id, Document: string(document), Counts: read.NewCounts().Text()})
+		return tx.SetScript(compute.EndpointScript{EndpointID: id, Document: document, Counts: one.NewCounts().Text()})
 	})
 }
 
@@ -53,19 +56,26 @@ func (n *Scripts) check(e compute.Endpoint) error {
 	return nil
 }
 
-// Get gives the script of an endpoint. NotFound if there is none, or no such endpoint.
-func (n *Scripts) Get(ctx context.Context, id compute.EndpointID) (s compute.EndpointScript, err error) {
+// Get gives the script of an endpoint, with what was done by it. NotFound if there is none, or no such endpoint.
+func (n *Scripts) Get(ctx context.Context, id compute.EndpointID) (one *script.Script, counts script.Counts, err error) {
 	err = n.store.Read(ctx, func(tx store.Tx) error {
 		if _, err := lasting(tx, id); err != nil {
 			return err
 		}
-		var found bool
-		if s, found, err = tx.Script(id); err == nil && !found {
+		row, found, err := tx.Script(id)
+		if err == nil && !found {
 			err = compute.Errorf(compute.NotFound, "endpoint %q has no script", id)
 		}
+		if err != nil {
+			return err
+		}
+		if one, err = script.Parse(row.Document); err != nil {
+			return err
+		}
+		counts, err = script.ReadCounts(row.Counts)
 		return err
 	})
-	return s, err
+	return one, counts, err
 }
 
 // Delete takes the script of an endpoint back; one without a script is no error. NotFound for an endpoint that does not exist.

@@ -104,7 +104,7 @@ func (l *ScriptedWorkers) Run(ctx context.Context) {
 			due, stop = l.Clock.After(next.Sub(l.Clock.Now()))
 		}
 		select {
-		case <-l.Scripts.hint:
+		case <-l.Scripts.Hint:
 		case <-due:
 		case <-ctx.Done():
 		}
@@ -117,7 +117,7 @@ func (l *ScriptedWorkers) Alone() (over func()) {
 	l.turn.Lock()
 	return func() {
 		l.turn.Unlock()
-		l.Scripts.hint.Give()
+		l.Scripts.Hint.Give()
 	}
 }
 
@@ -329,10 +329,10 @@ func (l *ScriptedWorkers) report(ctx context.Context, p *play, e script.Event) e
 func (l *ScriptedWorkers) takeAll(ctx context.Context) (any bool) {
 	for _, w := range l.Workers.simulated() {
 		s, one := l.seats[w.id], l.Scripts.of(w.endpoint)
-		if s == nil || one == nil || len(s.plays) >= one.Concurrency || !l.failed.IsZero() {
+		if s == nil || one == nil || len(s.plays) >= one.AtOnce() || !l.failed.IsZero() {
 			continue
 		}
-		taken, err := l.Queue.TakeNow(ctx, s.user, s.endpoint, s.id, one.Concurrency-len(s.plays))
+		taken, err := l.Queue.TakeNow(ctx, s.user, s.endpoint, s.id, one.AtOnce()-len(s.plays))
 		if compute.CodeOf(err) != compute.NotFound {
 			l.note(err, "a scripted worker could not take a job")
 		}

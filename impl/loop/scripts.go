@@ -13,8 +13,8 @@ import (
 
 // Scripts are the scripts of endpoints, as their rows have them. It is safe for concurrent use.
 type Scripts struct {
+	Hint  Hint // is given when there may be something to do by them
 	store store.Store
-	hint  Hint
 	stale atomic.Bool // the rows may say something else
 
 	mu    sync.Mutex
@@ -27,9 +27,9 @@ type known struct {
 	*script.Script
 }
 
-// NewScripts makes Scripts. The hint is given when there may be something to do by them.
-func NewScripts(s store.Store, hint Hint) *Scripts {
-	all := &Scripts{store: s, hint: hint, known: map[compute.EndpointID]known{}}
+// NewScripts makes Scripts.
+func NewScripts(s store.Store) *Scripts {
+	all := &Scripts{store: s, Hint: NewHint(), known: map[compute.EndpointID]known{}}
 	all.stale.Store(true)
 	return all
 }
@@ -37,7 +37,7 @@ func NewScripts(s store.Store, hint Hint) *Scripts {
 // Changed has the rows read again.
 func (s *Scripts) Changed() {
 	s.stale.Store(true)
-	s.hint.Give()
+	s.Hint.Give()
 }
 
 // reread reads the rows, if they may say something else, and reports whether it did.
@@ -82,7 +82,7 @@ func (s *Scripts) parsed(row compute.EndpointScript) (*script.Script, error) {
 	if k := s.known[row.EndpointID]; k.document == row.Document {
 		return k.Script, nil
 	}
-	read, err := script.Parse([]byte(row.Document))
+	read, err := script.Parse(row.Document)
 	if err == nil {
 		s.known[row.EndpointID] = known{row.Document, read}
 	}

@@ -77,7 +77,7 @@ func (s *Script) Play(c *Counts, j Job) *Course {
 // fits gives how many of the values of the answer the input has not.
 func (a *Answer) fits(input journal.JSON) (wrong int) {
 	for _, v := range a.Match {
-		if !v.Holds(input) {
+		if !journal.Value(v).Holds(input) {
 			wrong++
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Script) closest(c Counts, input journal.JSON) string {
 		return fmt.Sprintf("%s: the closest, /answers/%d, was used %d times, as often as it may", none, near, c.Used[near])
 	}
 	for _, v := range s.Answers[near].Match {
-		if !v.Holds(input) {
+		if v := journal.Value(v); !v.Holds(input) {
 			d := v.Difference(input)
 			return fmt.Sprintf("%s: the closest, /answers/%d, expects %s at %q of the input, found %s", none, near, d.Expected, d.Member, d.Found)
 		}
@@ -148,7 +148,7 @@ func (c *Course) Event() Event {
 
 	switch {
 	case a.Crash != nil && a.Crash.ExitCode != nil:
-		return Event{What: Crashed, ExitCode: *a.Crash.ExitCode}
+		return Event{What: Crashed, ExitCode: int(*a.Crash.ExitCode)}
 	case a.Crash != nil:
 		return Event{What: Crashed, ExitCode: 1}
 	case a.Error != nil:

@@ -4,89 +4,96 @@ package script
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/impl/journal"
 )
 
 // Script is what the workers of an endpoint do, as spec/controls.yaml describes it. Its times are milliseconds.
 type Script struct {
-	Answers     []Answer  `json:"answers"`
-	Concurrency int       `json:"concurrency"` // jobs of a worker at a time
-	Seed        int64     `json:"seed"`
-	ColdStart   ColdStart `json:"coldStart"`
+	Answers     []Answer   `json:"answers"`
+	Concurrency int64      `json:"concurrency,omitempty"` // jobs of a worker at a time; 0: one
+	Seed        int64      `json:"seed,omitempty"`
+	ColdStart   *ColdStart `json:"coldStart,omitempty"` // nil: the start takes as long as that of all others
 }
 
 // Answer is what a worker does with a job.
 type Answer struct {
-	Match    []journal.Value `json:"match"`
-	Times    int64           `json:"times"` // 0: always
-	Delay    *Delay          `json:"delay"`
-	Progress []Step          `json:"progress"`
-	Chunks   []Step          `json:"chunks"`
+	Match    []Value `json:"match,omitempty"`
+	Times    int64   `json:"times,omitempty"` // 0: always
+	Delay    *Delay  `json:"delay,omitempty"`
+	Progress []Step  `json:"progress,omitempty"`
+	Chunks   []Step  `json:"chunks,omitempty"`
 
-	Output  json.RawMessage `json:"output"`
-	Error   *string         `json:"error"`
-	Crash   *Crash          `json:"crash"`
-	Refresh *Refresh        `json:"refreshWorker"`
+	Output  json.RawMessage `json:"output,omitempty"` // nil: it has none
+	Error   *string         `json:"error,omitempty"`
+	Crash   *Crash          `json:"crash,omitempty"`
+	Refresh *Refresh        `json:"refreshWorker,omitempty"`
+}
+
+// Value is a value at a place of the input.
+type Value struct {
+	Pointer string          `json:"pointer"`
+	Equals  json.RawMessage `json:"equals"`
 }
 
 // Step is a value that comes so long after what was before it.
 type Step struct {
-	After int64           `json:"after"`
+	After int64           `json:"after,omitempty"`
 	Value json.RawMessage `json:"value"`
 }
 
 // Crash is the end of the worker by itself.
 type Crash struct {
-	ExitCode *int  `json:"exitCode"` // nil: 1
-	After    int64 `json:"after"`
+	ExitCode *int64 `json:"exitCode,omitempty"` // nil: 1
+	After    int64  `json:"after,omitempty"`
 }
 
 // Refresh ends the job and has its worker replaced.
 type Refresh struct {
-	Output json.RawMessage `json:"output"`
+	Output json.RawMessage `json:"output,omitempty"` // nil: it has none
 }
 
 // Delay is how long a worker waits: one of the four.
 type Delay struct {
-	Fixed   *int64 `json:"fixed"`
-	Uniform *struct {
-		Least int64 `json:"least"`
-		Most  int64 `json:"most"`
-	} `json:"uniform"`
-	Normal *struct {
-		Mean      int64 `json:"mean"`
-		Deviation int64 `json:"deviation"`
-	} `json:"normal"`
-	Exponential *struct {
-		Mean int64 `json:"mean"`
-	} `json:"exponential"`
+	Fixed       *int64       `json:"fixed,omitempty"`
+	Uniform     *Uniform     `json:"uniform,omitempty"`
+	Normal      *Normal      `json:"normal,omitempty"`
+	Exponential *Exponential `json:"exponential,omitempty"`
+}
+
+// Uniform is a delay of which each is as likely as the others.
+type Uniform struct {
+	Least int64 `json:"least"`
+	Most  int64 `json:"most"`
+}
+
+// Normal is a delay around a mean.
+type Normal struct {
+	Mean      int64 `json:"mean"`
+	Deviation int64 `json:"deviation"`
+}
+
+// Exponential is a delay that is mostly short, and long now and then.
+type Exponential struct {
+	Mean int64 `json:"mean"`
 }
 
 // ColdStart is how long the start of a worker takes.
 type ColdStart struct {
-	Pull      int64 `json:"pull"`
-	Init      int64 `json:"init"`
-	Load      int64 `json:"load"`
-	Warm      int64 `json:"warm"`
-	FlashBoot *struct {
-		Chance float64 `json:"chance"`
-		Warm   int64   `json:"warm"`
-	} `json:"flashBoot"`
-
-	set bool
+	Pull      int64      `json:"pull,omitempty"`
+	Init      int64      `json:"init,omitempty"`
+	Load      int64      `json:"load,omitempty"`
+	Warm      int64      `json:"warm,omitempty"`
+	FlashBoot *FlashBoot `json:"flashBoot,omitempty"` // nil: none
 }
 
-// UnmarshalJSON reads the member, and notes that it is there.
-func (c *ColdStart) UnmarshalJSON(text []byte) error {
-	type plain ColdStart
-	c.set = true
-	return json.Unmarshal(text, (*plain)(c))
+// FlashBoot is how likely a start takes no longer than that.
+type FlashBoot struct {
+	Chance float64 `json:"chance"`
+	Warm   int64   `json:"warm"`
 }
 
 // Counts are what was done by a script so far. What is drawn goes by them.
@@ -111,21 +118,31 @@ func (c Counts) Text() string {
 	return string(text)
 }
 
-// Parse reads a script that keeps its schema. Rejected, with the place, for members that make no sense together and for a template that
-// there is not.
-func Parse(text []byte) (*Script, error) {
+// Parse reads what Text wrote.
+func Parse(text string) (*Script, error) {
 	s := &Script{}
-	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("script: %w", err)
-	}
-	s.Concurrency = max(1, s.Concurrency)
+	return s, json.Unmarshal([]byte(text), s)
+}
+
+// Text gives the script to be stored.
+func (s *Script) Text() (string, error) {
+	text, err := json.Marshal(s)
+	return string(text), err
+}
+
+// Check refuses a script that keeps its schema: Rejected, with the place, for members that make no sense together and for a template that there
+// is not.
+func (s *Script) Check() error {
 	for i := range s.Answers {
 		if at, why := s.Answers[i].wrong(); why != "" {
-			return nil, compute.Errorf(compute.Rejected, "/answers/%d%s: %s", i, at, why)
+			return compute.Errorf(compute.Rejected, "/answers/%d%s: %s", i, at, why)
 		}
 	}
-	return s, nil
+	return nil
 }
+
+// AtOnce is how many jobs a worker has at a time.
+func (s *Script) AtOnce() int { return max(1, int(s.Concurrency)) }
 
 // NewCounts gives the counts of a script by which nothing was done.
 func (s *Script) NewCounts() Counts { return Counts{Used: make([]int64, len(s.Answers))} }
@@ -199,7 +216,7 @@ func (s *Script) draws(n int64) *rand.Rand {
 func (s *Script) Start(c *Counts) (up, ready time.Duration, ok bool) {
 	c.Workers++
 	start := s.ColdStart
-	if !start.set {
+	if start == nil {
 		return 0, 0, false
 	}
 	if f := start.FlashBoot; f != nil && s.draws(-c.Workers).Float64() < f.Chance {
