@@ -208,6 +208,7 @@ func (l *ScriptedWorkers) sit(changed bool) {
 			endpoints[d.Endpoint.ID] = d.Endpoint
 		}
 	}
+	l.Scripts.keep(endpoints)
 
 	for _, w := range l.Workers.simulated() {
 		there[w.id] = true

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -97,6 +98,16 @@ func (s *Scripts) of(id compute.EndpointID) *script.Script {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.known[id].Script
+}
+
+// keep forgets all but those of the endpoints, of which the others are no more.
+func (s *Scripts) keep(endpoints map[compute.EndpointID]compute.Endpoint) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.known, func(id compute.EndpointID, _ known) bool {
+		_, there := endpoints[id]
+		return !there
+	})
 }
 
 // none reports whether no endpoint has one, as the rows were read last.
