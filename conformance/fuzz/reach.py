@@ -261,7 +261,23 @@ def taken_fault(request):
     return request.send()
 
 
+def undeclared(request):
+    """An endpoint that can have a script: the settings of the server declare it not."""
+    request.parameters["endpointId"] = request.seeds.make("/v2/serverless", name="scripted")
+    return request.send()
+
+
+def scripted(request):
+    """An endpoint that has one."""
+    endpoint = request.parameters["endpointId"] = request.seeds.make("/v2/serverless", name="scripted")
+    control("PUT", f"endpoints/{endpoint}/script", answers=[{"output": 1}])
+    return request.send()
+
+
 SPECIAL = {
+    "setScript 204": undeclared,
+    "getScript 200": scripted,
+    "deleteScript 204": scripted,
     "addHost 409": taken_host,
     "addFault 409": taken_fault,
     "getJournalEntry 404": no_entry,
