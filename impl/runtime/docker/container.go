@@ -173,12 +173,14 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 	}
 	c, err := h.find(ctx, id)
 	for looks := 1; err == nil && looks < looksForOOM && justKilled(c); looks++ {
+		moment, stop := compute.SystemClock{}.After(lateOOM / looksForOOM)
 		select {
 		case <-ctx.Done():
-			return runtime.State{}, ctx.Err()
-		case <-time.After(lateOOM / looksForOOM):
+			err = ctx.Err()
+		case <-moment:
 			c, err = h.find(ctx, id)
 		}
+		stop()
 	}
 	if err == nil && c.State.Status == container.StateCreated {
 		err = runtime.ErrUnknown
@@ -204,7 +206,7 @@ func justKilled(c container.InspectResponse) bool {
 		return false
 	}
 	at, err := time.Parse(time.RFC3339Nano, c.State.FinishedAt)
-	return err == nil && time.Since(at) < lateOOM
+	return err == nil && compute.SystemClock{}.Wall().Sub(at) < lateOOM
 }
 
 func (h *Runtime) state(c container.InspectResponse) runtime.State {

@@ -347,6 +347,42 @@ func (g *gate) close() {
 func TestRuntime_EngineThatComesBackLosesNothing(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
+	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")
+	if !ok {
+		t.Skip("the engine is not at a socket of this machine")
+	}
+
+	g := &gate{path: filepath.Join(t.TempDir(), "docker.sock")}
+	g.open(t, socket)
+	host := open(t, docker.Config{Owner: owner, Host: "unix://" + g.path})
+	require.NoError(t, host.Start(t.Context(), playing("a", "say hello", "stay")))
+
+	up := await(t, host, "a", runtime.Up)
+	g.close()
+	require.Eventually(t, func() bool { // once it notices that nothing is reported any more
+		_, err := host.Inspect(t.Context(), "a")
+		return errors.Is(err, runtime.ErrUnavailable)
+	}, patience, look)
+	require.ErrorIs(t, host.Start(t.Context(), playing("b", "stay")), runtime.ErrUnavailable)
+
+	g.open(t, socket)
+	t.Cleanup(g.close)
+	require.Equal(t, up, await(t, host, "a", runtime.Up))
+	for i, seen := 0, false; !seen; i++ { // it listens again, at the latest after its pause
+		require.Less(t, i, 20)
+		require.NoError(t, host.Start(t.Context(), playing("b", "exit 0")))
+		select {
+		case id := <-host.Ended():
+			require.Equal(t, "b", id)
+			seen = true
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func TestRuntime_LooksAtWhatIsUpWithoutACall(t *testing.T) {
+	t.Parallel()
+	c, owner := dockertest.Need(t)
 	var inspections atomic.Int64
 	address := through(t, c, func(r *http.Response) {
 		if isInspection(r.Request) {
