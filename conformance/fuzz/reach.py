@@ -263,14 +263,17 @@ def taken_fault(request):
 
 def undeclared(request):
     """An endpoint that can have a script: the settings of the server declare it not."""
-    request.parameters["endpointId"] = request.seeds.make("/v2/serverless", name="scripted")
+    made = requests.post(f"{URL}/v2/serverless", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={
+        "name": "scripted", "type": "QUEUE", "image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "scaling": {"type": "QUEUE_DELAY", "queueDelay": 4},
+    })
+    request.parameters["endpointId"] = made.json()["id"]
     return request.send()
 
 
 def scripted(request):
     """An endpoint that has one."""
-    endpoint = request.parameters["endpointId"] = request.seeds.make("/v2/serverless", name="scripted")
-    control("PUT", f"endpoints/{endpoint}/script", answers=[{"output": 1}])
+    undeclared(request)
+    control("PUT", f"endpoints/{request.parameters['endpointId']}/script", answers=[{"output": 1}])
     return request.send()
 
 
