@@ -16,9 +16,11 @@ type (
 	ScriptAnswer = controls.ScriptAnswer
 	// ScriptDelay is how long it works on one.
 	ScriptDelay = controls.ScriptDelay
-	// UniformDelay, NormalDelay and ExponentialDelay are how a delay is drawn.
-	UniformDelay     = controls.UniformDelay
-	NormalDelay      = controls.NormalDelay
+	// UniformDelay is a delay of which each is as likely as the others.
+	UniformDelay = controls.UniformDelay
+	// NormalDelay is a delay around a mean.
+	NormalDelay = controls.NormalDelay
+	// ExponentialDelay is a delay that is mostly short, and long now and then.
 	ExponentialDelay = controls.ExponentialDelay
 	// ScriptStep is a progress report or a chunk.
 	ScriptStep = controls.ScriptStep
