@@ -138,6 +138,25 @@ func TestClock_AdvanceRunsWhatIsDue(t *testing.T) {
 	require.GreaterOrEqual(t, clock.Now().Sub(before), time.Hour)
 }
 
+func TestClock_GoesByItselfWhileEverybodySleeps(t *testing.T) {
+	t.Parallel()
+	s := berthtest.Start(t, berth.Options{Endpoints: []berth.Endpoint{{Name: "idle"}}})
+	clock := s.Clock()
+	clock.Freeze()
+	before := clock.Now()
+	_, job := call(t, "POST", s.QueueURL()+"/v2/"+s.Endpoint("idle")+"/run", s.Key(), `{"input":{},"policy":{"ttl":3600000}}`)
+	clock.Auto(0)
+	require.NoError(t, clock.Sleep(t.Context(), 61*time.Minute))
+	require.GreaterOrEqual(t, clock.Now().Sub(before), 61*time.Minute)
+
+	clock.Freeze()
+	_, document := call(t, "GET", s.QueueURL()+"/v2/"+s.Endpoint("idle")+"/status/"+job["id"].(string), s.Key(), "")
+	require.Equal(t, "TIMED_OUT", document["status"])
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	require.ErrorIs(t, clock.Sleep(stopped, time.Hour), context.Canceled)
+}
+
 func TestServer_SharesNothingWithAnother(t *testing.T) {
 	t.Parallel()
 	a, b := berthtest.Start(t, berth.Options{}), berthtest.Start(t, berth.Options{})

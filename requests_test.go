@@ -28,6 +28,7 @@ var unread = map[string]string{
 	"rest.QueueDelayScaling.type":       "the generated code finds out by it which kind of scaling it is",
 	"rest.RequestCountScaling.type":     "likewise",
 	"worker.FinishJobParams.isStream":   "that a handler streams is known by its chunks",
+	"controls.ReceiveWebhook(_)":        "the journal reads it from the path",
 	"worker.StreamJobParams.isStream":   "likewise",
 }
 

@@ -17,7 +17,7 @@ func (c *Check) withKey(header string) []Answer {
 // forbidden asserts 403 of every operation but the permitted ones, which get past the scope to a query that no operation can
 // read: nothing is done or held.
 func (c *Check) forbidden(key string, permitted func(Operation) bool) {
-	for _, op := range c.Operations() {
+	for _, op := range c.Keyed() {
 		url := c.URL + op.Path
 		if op.Document != "rest" {
 			url = c.QueueURL + strings.Replace(op.Path, "endpointId", c.Endpoint, 1)
@@ -34,7 +34,7 @@ func (c *Check) forbidden(key string, permitted func(Operation) bool) {
 var _ = area(func() {
 	one := []string{"listPods", "health"}
 	add("auth.required", one, func(c *Check) {
-		for _, op := range c.Operations() {
+		for _, op := range c.Keyed() {
 			c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Key: "-"}), 401)
 		}
 	})

@@ -142,6 +142,11 @@ func (c *Check) Operations() []Operation {
 	return slices.DeleteFunc(c.Spec.Operations(), func(op Operation) bool { return op.Document == "controls" && c.ControlsKey == "" })
 }
 
+// Keyed gives those of them that ask for a key.
+func (c *Check) Keyed() []Operation {
+	return slices.DeleteFunc(c.Operations(), func(op Operation) bool { return op.Open })
+}
+
 // patience is how long is waited in real time for what happens unasked, unless the suite says otherwise. It ends a wait that
 // would not end; a machine may be slow.
 const patience = time.Minute

@@ -95,7 +95,7 @@ func (c *Check) listPods(key string) Answer {
 var _ = area(func() {
 	add("controls.key", []string{"getClock"}, func(c *Check) {
 		require.Equal(c, 200, c.control("GET", "clock", "").Status)
-		for _, op := range c.Operations() {
+		for _, op := range c.Keyed() {
 			if op.Document == "controls" && !isHosts(op) {
 				r := Request{Method: op.Method, URL: c.URL + op.Path, Body: "{}", Key: "Bearer " + c.Key}
 				c.Refused(c.Send(r), 403)

@@ -130,6 +130,7 @@ type Operation struct {
 	Document      string // rest, queue, worker, controls
 	Body, AnyType bool   // has a body; of whatever content type
 	OpenQuery     bool   // ignores unknown query parameters
+	Open          bool   // asks for no key
 	MaxBody       int    // bytes; 0: the default
 }
 
@@ -144,9 +145,10 @@ func (d *Documents) Operations() []Operation {
 					continue
 				}
 				most, _ := fields["x-max-body-bytes"].(float64)
+				_, open := fields["security"] // an empty list: the generator reads no other
 				operations = append(operations, Operation{
 					MaxBody: int(most), Method: strings.ToUpper(method), Template: template, Path: strings.NewReplacer("{", "", "}", "").Replace(template), Document: doc.name,
-					Body: fields["requestBody"] != nil, AnyType: fields["x-any-content-type"] == true, OpenQuery: fields["x-open-query"] == true,
+					Body: fields["requestBody"] != nil, AnyType: fields["x-any-content-type"] == true, OpenQuery: fields["x-open-query"] == true, Open: open,
 				})
 			}
 		}

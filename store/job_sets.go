@@ -100,11 +100,19 @@ func (t Take) In(tx Queue) error {
 	return nil
 }
 
+// WithOutput gives the job with its output, also one that was sent before the end and is long.
+func WithOutput(tx Queue, j compute.Job) (_ compute.Job, err error) {
+	if j.Output == nil && j.OutputSize > 0 {
+		j.Output, err = tx.JobPieces(j, compute.JobOutput, 0, compute.Pieces(j.OutputSize))
+	}
+	return j, err
+}
+
 // In ends the job in a transaction, if it is still as it was, and stores with it what is to be delivered to its webhook.
 func (e JobEnd) In(tx Queue) (ended bool, err error) {
 	j := e.Job
-	if j.Webhook != "" && j.Output == nil && j.OutputSize > 0 { // it was sent before the end, and is long
-		if j.Output, err = tx.JobPieces(j, compute.JobOutput, 0, compute.Pieces(j.OutputSize)); err != nil {
+	if j.Webhook != "" {
+		if j, err = WithOutput(tx, j); err != nil {
 			return false, err
 		}
 	}

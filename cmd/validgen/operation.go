@@ -49,6 +49,9 @@ func (g *generator) operation(path, m member, place string) error {
 	}
 
 	g.printf("%q: {\nMethod: %q, Path: %q,\n", id, strings.ToUpper(m.key.Value), path.key.Value)
+	if get(op, "security") != nil { // an empty list: checkStructure sees to it
+		g.printf("Open: true,\n")
+	}
 	if body := get(op, "requestBody"); body != nil {
 		if err := g.requestBody(op, body, place+"/requestBody"); err != nil {
 			return err

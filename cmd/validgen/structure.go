@@ -13,7 +13,7 @@ var structure = map[string][]string{
 	"document":     {"openapi", "info", "servers", "security", "tags", "externalDocs", "paths", "components"},
 	"components":   {"securitySchemes", "parameters", "headers", "requestBodies", "responses", "examples", "schemas"},
 	"path":         {"get", "put", "post", "patch", "delete", "head", "options", "parameters", "summary", "description"},
-	"operation":    {"operationId", "tags", "summary", "description", "externalDocs", "deprecated", "parameters", "requestBody", "responses"},
+	"operation":    {"operationId", "tags", "summary", "description", "externalDocs", "deprecated", "parameters", "requestBody", "responses", "security"},
 	"parameter":    {"name", "in", "required", "description", "deprecated", "schema", "style", "explode", "example", "examples"},
 	"request body": {"description", "required", "content"},
 	"media type":   {"schema", "example", "examples"},
@@ -23,9 +23,8 @@ var structure = map[string][]string{
 
 // why says of members that people expect to work what to do instead.
 var why = map[string]string{
-	"operation security": "every operation asks for the key that the document's security names",
-	"header required":    "the server does not check its own answers; say in the description when the header is there",
-	"parameter content":  "give the parameter a schema",
+	"header required":   "the server does not check its own answers; say in the description when the header is there",
+	"parameter content": "give the parameter a schema",
 }
 
 // checkStructure stops at what would have no effect: a member that is not read, outside schemas, and readOnly and writeOnly where
@@ -102,6 +101,9 @@ func (s structured) path(n *yaml.Node, place string) error {
 func (s structured) operation(n *yaml.Node, place string) error {
 	if err := s.object(n, "operation", place); err != nil {
 		return err
+	}
+	if security := get(n, "security"); security != nil && len(security.Content) > 0 {
+		return s.failf(security, place, `keyword "security", here in the operation, would have no effect: every operation asks for the key that the document's security names, but for one with an empty list, which asks for none`)
 	}
 	if err := s.each(get(n, "parameters"), place+"/parameters", s.parameter); err != nil {
 		return err

@@ -51,7 +51,7 @@ func TestGenerate_StopsAtWhatNoGeneratorReads(t *testing.T) {
 	require.NoError(t, err)
 
 	for edit, want := range map[[2]string]string{
-		{"      operationId: make\n", "      operationId: make\n      security: []\n"}:                                                                    `10: ` + operation + `: keyword "security", here in the operation, would have no effect: every operation asks for the key that the document's security names`,
+		{"      operationId: make\n", "      operationId: make\n      security: [{key: []}]\n"}:                                                           `10: ` + operation + `: keyword "security", here in the operation, would have no effect: every operation asks for the key that the document's security names, but for one with an empty list, which asks for none`,
 		{"      operationId: make\n", "      operationId: make\n      servers: []\n"}:                                                                     `10: ` + operation + `: keyword "servers", here in the operation, would have no effect`,
 		{"Retry-After: {", "Retry-After: {required: true, "}:                                                                                              `19: ` + operation + `/responses/200/headers/Retry-After: keyword "required", here in the header, would have no effect: the server does not check its own answers; say in the description when the header is there`,
 		{"in: path, required: true, ", "in: path, required: true, allowReserved: true, "}:                                                                 `7: #/paths/~1things~1{id}/parameters: keyword "allowReserved", here in the parameter, would have no effect`,

@@ -277,10 +277,36 @@ def scripted(request):
     return request.send()
 
 
+def delivery(request, webhook):
+    """Has a job deliver to the webhook; gives the delivery after its first try."""
+    body = {"input": {}, "webhook": webhook}
+    job = request.seeds.send("POST", f"/v2/{ENDPOINT}/run", json=body).json()["id"]
+    request.seeds.cancel(ENDPOINT, job)
+    while True:
+        for entry in control("GET", "webhooks")["webhooks"]:
+            if entry["job"] == job and entry["tries"]:
+                request.parameters["number"] = str(entry["number"])
+                return entry
+        time.sleep(0.01)
+
+
+def delivered(request):
+    delivery(request, f"{URL}/_berth/inbox/reached")
+    return request.send()
+
+
+def undelivered(request):
+    delivery(request, "http://127.0.0.1:9/hook")
+    return request.send()
+
+
 SPECIAL = {
     "setScript 204": undeclared,
     "getScript 200": scripted,
     "deleteScript 204": scripted,
+    "deliverWebhook 204": delivered,
+    "deliverWebhook 404": no_entry,
+    "deliverWebhook 409": undelivered,
     "addHost 409": taken_host,
     "addFault 409": taken_fault,
     "getJournalEntry 404": no_entry,

@@ -33,6 +33,27 @@ func (e CapacityCloud) Valid() bool {
 	}
 }
 
+// Defines values for ClockMode.
+const (
+	ClockModeAuto    ClockMode = "auto"
+	ClockModeFrozen  ClockMode = "frozen"
+	ClockModeRunning ClockMode = "running"
+)
+
+// Valid indicates whether the value is a known member of the ClockMode enum.
+func (e ClockMode) Valid() bool {
+	switch e {
+	case ClockModeAuto:
+		return true
+	case ClockModeFrozen:
+		return true
+	case ClockModeRunning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultWhen.
 const (
 	FaultWhenAfter  FaultWhen = "after"
@@ -216,6 +237,15 @@ type Advance struct {
 	Milliseconds int64 `json:"milliseconds"`
 }
 
+// AutoClock defines model for AutoClock.
+type AutoClock struct {
+	// Milliseconds How far it goes, at most a year: then it stands still. Absent: on and on, as long as there is something due.
+	Milliseconds *int64 `json:"milliseconds,omitempty"`
+
+	// Settle How long, in milliseconds of the machine's time, no request comes before it goes on.
+	Settle *int64 `json:"settle,omitempty"`
+}
+
 // BodyExpectation What the JSON body of the request has at a place.
 type BodyExpectation struct {
 	// Equals The value there, whatever the order of members and the form of numbers.
@@ -256,6 +286,7 @@ type CapacityCloud string
 
 // Clock defines model for Clock.
 type Clock struct {
+	// Frozen The mode is frozen.
 	Frozen bool `json:"frozen"`
 
 	// Held Requests that are held now: takes, stop polls, waits, reads of streams.
@@ -264,9 +295,18 @@ type Clock struct {
 	// Lag How far the time by which things fall due is behind it; it changes by steps and by pauses of the server.
 	Lag int64 `json:"lag"`
 
+	// Mode It runs with that of the machine, stands still, or goes by itself to what is due.
+	Mode ClockMode `json:"mode"`
+
 	// Now The time of day.
 	Now time.Time `json:"now"`
+
+	// Until The time of day at which a clock that goes by itself stops; absent: nowhere, or it does not.
+	Until *time.Time `json:"until,omitempty"`
 }
+
+// ClockMode It runs with that of the machine, stands still, or goes by itself to what is due.
+type ClockMode string
 
 // ColdStart How long a worker takes from its start to its first job, in milliseconds on the clock of the server: pull until its container is up, and then init, load and warm, one after the other. A worker that is not ready within 7 minutes is given up, as any that sends no request. Without coldStart it is ready when its container is up.
 type ColdStart struct {
@@ -792,6 +832,9 @@ type Quotas struct {
 // QuotasQueue The limits on requests of the queue; absent leaves them.
 type QuotasQueue string
 
+// ReceivedWebhook Any document.
+type ReceivedWebhook = json.RawMessage
+
 // Script What the simulated workers of an endpoint do: the first of the answers is played that a job matches and that may be used. What is drawn comes from the seed and from the number of the job or worker, so that the same jobs in the same order take as long.
 type Script struct {
 	// Answers In their order. A job that none matches fails, and its error names the closest.
@@ -992,6 +1035,9 @@ type Webhook struct {
 	// NextAt Of the next try; null when it is over.
 	NextAt nullable.Nullable[time.Time] `json:"nextAt"`
 
+	// Number Its place in the log.
+	Number int64 `json:"number"`
+
 	// Status HTTP status of the last try; 0 when there was no answer.
 	Status int64  `json:"status"`
 	Tries  int64  `json:"tries"`
@@ -1105,6 +1151,12 @@ type ExportJournalParams struct {
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
 
+// AutoClockJSONRequestBody defines body for AutoClock for application/json ContentType.
+type AutoClockJSONRequestBody = AutoClock
+
+// SleepClockJSONRequestBody defines body for SleepClock for application/json ContentType.
+type SleepClockJSONRequestBody = Advance
+
 // StepClockJSONRequestBody defines body for StepClock for application/json ContentType.
 type StepClockJSONRequestBody = Step
 
@@ -1125,6 +1177,9 @@ type AddHostJSONRequestBody = NewHost
 
 // ChangeHostJSONRequestBody defines body for ChangeHost for application/json ContentType.
 type ChangeHostJSONRequestBody = HostChange
+
+// ReceiveWebhookJSONRequestBody defines body for ReceiveWebhook for application/json ContentType.
+type ReceiveWebhookJSONRequestBody = ReceivedWebhook
 
 // InterruptWorkJSONRequestBody defines body for InterruptWork for application/json ContentType.
 type InterruptWorkJSONRequestBody = Interrupt
@@ -1149,12 +1204,18 @@ type ServerInterface interface {
 	// AdvanceClock Set the clock forward
 	// (POST /_berth/clock/advance)
 	AdvanceClock(ctx echo.Context) error
+	// AutoClock Have the clock go to what is due by itself
+	// (POST /_berth/clock/auto)
+	AutoClock(ctx echo.Context) error
 	// FreezeClock Make the clock stand still
 	// (POST /_berth/clock/freeze)
 	FreezeClock(ctx echo.Context) error
 	// ResumeClock Make the clock run again from where it stands
 	// (POST /_berth/clock/resume)
 	ResumeClock(ctx echo.Context) error
+	// SleepClock Wait on the clock
+	// (POST /_berth/clock/sleep)
+	SleepClock(ctx echo.Context) error
 	// StepClock Have the time of day of the machine step
 	// (POST /_berth/clock/step)
 	StepClock(ctx echo.Context) error
@@ -1197,6 +1258,9 @@ type ServerInterface interface {
 	// ChangeHost Drain a host, or have it used again
 	// (PATCH /_berth/hosts/{hostId})
 	ChangeHost(ctx echo.Context, hostID string) error
+	// ReceiveWebhook Receive a webhook
+	// (POST /_berth/inbox/{name})
+	ReceiveWebhook(ctx echo.Context, name string) error
 	// InterruptWork Interrupt pods or workers
 	// (POST /_berth/interrupt)
 	InterruptWork(ctx echo.Context) error
@@ -1233,6 +1297,9 @@ type ServerInterface interface {
 	// GetWebhooks Read the log of webhooks
 	// (GET /_berth/webhooks)
 	GetWebhooks(ctx echo.Context) error
+	// DeliverWebhook Deliver a webhook again
+	// (POST /_berth/webhooks/{number}/deliver)
+	DeliverWebhook(ctx echo.Context, number int64) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -1258,6 +1325,15 @@ func (w *ServerInterfaceWrapper) AdvanceClock(ctx echo.Context) error {
 	return err
 }
 
+// AutoClock converts echo context to params.
+func (w *ServerInterfaceWrapper) AutoClock(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AutoClock(ctx)
+	return err
+}
+
 // FreezeClock converts echo context to params.
 func (w *ServerInterfaceWrapper) FreezeClock(ctx echo.Context) error {
 	var err error
@@ -1273,6 +1349,15 @@ func (w *ServerInterfaceWrapper) ResumeClock(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ResumeClock(ctx)
+	return err
+}
+
+// SleepClock converts echo context to params.
+func (w *ServerInterfaceWrapper) SleepClock(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SleepClock(ctx)
 	return err
 }
 
@@ -1441,6 +1526,22 @@ func (w *ServerInterfaceWrapper) ChangeHost(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ChangeHost(ctx, hostID)
+	return err
+}
+
+// ReceiveWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) ReceiveWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReceiveWebhook(ctx, name)
 	return err
 }
 
@@ -1710,6 +1811,22 @@ func (w *ServerInterfaceWrapper) GetWebhooks(ctx echo.Context) error {
 	return err
 }
 
+// DeliverWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) DeliverWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "number" -------------
+	var number int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "number", ctx.Param("number"), &number, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter number: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeliverWebhook(ctx, number)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -1759,8 +1876,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.GET(options.BaseURL+"/_berth/clock", wrapper.GetClock, options.OperationMiddlewares["getClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/advance", wrapper.AdvanceClock, options.OperationMiddlewares["advanceClock"]...)
+	router.POST(options.BaseURL+"/_berth/clock/auto", wrapper.AutoClock, options.OperationMiddlewares["autoClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/freeze", wrapper.FreezeClock, options.OperationMiddlewares["freezeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
+	router.POST(options.BaseURL+"/_berth/clock/sleep", wrapper.SleepClock, options.OperationMiddlewares["sleepClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
 	router.DELETE(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.DeleteScript, options.OperationMiddlewares["deleteScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
@@ -1775,6 +1894,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/hosts", wrapper.AddHost, options.OperationMiddlewares["addHost"]...)
 	router.DELETE(options.BaseURL+"/_berth/hosts/:hostId", wrapper.RemoveHost, options.OperationMiddlewares["removeHost"]...)
 	router.PATCH(options.BaseURL+"/_berth/hosts/:hostId", wrapper.ChangeHost, options.OperationMiddlewares["changeHost"]...)
+	router.POST(options.BaseURL+"/_berth/inbox/:name", wrapper.ReceiveWebhook, options.OperationMiddlewares["receiveWebhook"]...)
 	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
 	router.DELETE(options.BaseURL+"/_berth/journal", wrapper.ClearJournal, options.OperationMiddlewares["clearJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal", wrapper.ListJournal, options.OperationMiddlewares["listJournal"]...)
@@ -1787,5 +1907,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
 	router.PUT(options.BaseURL+"/_berth/storage", wrapper.SetStorage, options.OperationMiddlewares["setStorage"]...)
 	router.GET(options.BaseURL+"/_berth/webhooks", wrapper.GetWebhooks, options.OperationMiddlewares["getWebhooks"]...)
+	router.POST(options.BaseURL+"/_berth/webhooks/:number/deliver", wrapper.DeliverWebhook, options.OperationMiddlewares["deliverWebhook"]...)
 
 }

@@ -28,9 +28,21 @@ func (v Clock) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `"lag":`...)
 	dst = encode.Int(dst, v.Lag)
 	dst = append(dst, ',')
+	dst = append(dst, `"mode":`...)
+	dst = encode.String(dst, string(v.Mode))
+	dst = append(dst, ',')
 	dst = append(dst, `"now":`...)
 	dst = encode.Time(dst, v.Now)
 	dst = append(dst, ',')
+	if v.Until != nil {
+		dst = append(dst, `"until":`...)
+		if p1 := v.Until; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	return encode.End(dst, '}')
 }
 
@@ -1354,6 +1366,9 @@ func (v Webhook) AppendJSON(dst []byte) []byte {
 	} else {
 		dst = encode.Time(dst, (*p1))
 	}
+	dst = append(dst, ',')
+	dst = append(dst, `"number":`...)
+	dst = encode.Int(dst, v.Number)
 	dst = append(dst, ',')
 	dst = append(dst, `"status":`...)
 	dst = encode.Int(dst, v.Status)

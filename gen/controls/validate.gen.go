@@ -79,6 +79,14 @@ var paramsOfExportJournal = []validate.Param{
 	parameterJournalLimit,
 }
 
+var paramsOfDeliverWebhook = []validate.Param{
+	{In: "path", Name: "number", Required: true, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: math.MaxInt64}},
+}
+
+var paramsOfReceiveWebhook = []validate.Param{
+	{In: "path", Name: "name", Required: true, Text: &validate.Text{Min: 1, Max: 100}},
+}
+
 var paramsOfChangeHost = []validate.Param{
 	{In: "path", Name: "hostId", Required: true},
 }
@@ -91,6 +99,19 @@ var paramsOfRemoveHost = []validate.Param{
 var Ops = map[string]validate.Op{
 	"getClock": {
 		Method: "GET", Path: "/_berth/clock",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"autoClock": {
+		Method: "POST", Path: "/_berth/clock/auto",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(AutoClock)
+			readAutoClock(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(nil, false, path, query, header)
 		},
@@ -109,6 +130,19 @@ var Ops = map[string]validate.Op{
 	},
 	"advanceClock": {
 		Method: "POST", Path: "/_berth/clock/advance",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Advance)
+			readAdvance(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"sleepClock": {
+		Method: "POST", Path: "/_berth/clock/sleep",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
 			s, v := validate.NewScanner(body), new(Advance)
@@ -283,6 +317,26 @@ var Ops = map[string]validate.Op{
 			return validate.Params(nil, false, path, query, header)
 		},
 	},
+	"deliverWebhook": {
+		Method: "POST", Path: "/_berth/webhooks/{number}/deliver",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfDeliverWebhook, false, path, query, header)
+		},
+	},
+	"receiveWebhook": {
+		Method: "POST", Path: "/_berth/inbox/{name}",
+		Open:    true,
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(ReceivedWebhook)
+			readReceivedWebhook(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfReceiveWebhook, false, path, query, header)
+		},
+	},
 	"setFleet": {
 		Method: "PUT", Path: "/_berth/fleet",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
@@ -360,6 +414,45 @@ var Ops = map[string]validate.Op{
 			return validate.Params(nil, false, path, query, header)
 		},
 	},
+}
+
+var checkAutoClock_Milliseconds = &validate.Integer{Min: 1, Max: 31536000000}
+
+var checkAutoClock_Settle = &validate.Integer{Min: 0, Max: 10000}
+
+func readAutoClock(s *validate.Scanner, v *AutoClock) {
+	const ( // the bits of seen
+		bitMilliseconds = iota
+		bitSettle
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Milliseconds int64
+		Settle       int64
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "milliseconds":
+			if s.Once(&seen, bitMilliseconds) {
+				if x, ok := s.Int(checkAutoClock_Milliseconds); ok {
+					optional.Milliseconds = x
+					v.Milliseconds = &optional.Milliseconds
+				}
+			}
+		case "settle":
+			if s.Once(&seen, bitSettle) {
+				if x, ok := s.Int(checkAutoClock_Settle); ok {
+					optional.Settle = x
+					v.Settle = &optional.Settle
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
 }
 
 var checkAdvance_Milliseconds = &validate.Integer{Min: 0, Max: 31536000000}
@@ -1870,6 +1963,10 @@ func readExpectedTimes(s *validate.Scanner, v *ExpectedTimes) {
 			s.Unknown()
 		}
 	}
+}
+
+func readReceivedWebhook(s *validate.Scanner, v *ReceivedWebhook) {
+	*v = s.RawObject()
 }
 
 var checkStorage_State = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}

@@ -118,6 +118,24 @@ type ClientInterface interface {
 	// Corresponds with POST /_berth/clock/advance (the `AdvanceClock` operationId).
 	AdvanceClock(ctx context.Context, body AdvanceClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AutoClockWithBody Have the clock go to what is due by itself
+	//
+	// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /_berth/clock/auto (the `AutoClock` operationId).
+	AutoClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AutoClock Have the clock go to what is due by itself
+	//
+	// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /_berth/clock/auto (the `AutoClock` operationId).
+	AutoClock(ctx context.Context, body AutoClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// FreezeClock Make the clock stand still
 	//
 	// What waits for the clock waits until it is advanced or resumed.
@@ -131,6 +149,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 	ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SleepClockWithBody Wait on the clock
+	//
+	// Answers when the clock has moved on by so much, however it came there. With a clock that goes by itself, a test waits like everybody else, and what it does then is done at that time.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /_berth/clock/sleep (the `SleepClock` operationId).
+	SleepClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SleepClock Wait on the clock
+	//
+	// Answers when the clock has moved on by so much, however it came there. With a clock that goes by itself, a test waits like everybody else, and what it does then is done at that time.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /_berth/clock/sleep (the `SleepClock` operationId).
+	SleepClock(ctx context.Context, body SleepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StepClockWithBody Have the time of day of the machine step
 	//
@@ -307,6 +343,24 @@ type ClientInterface interface {
 	// Corresponds with PATCH /_berth/hosts/{hostId} (the `ChangeHost` operationId).
 	ChangeHost(ctx context.Context, hostID string, body ChangeHostJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ReceiveWebhookWithBody Receive a webhook
+	//
+	// An address for webhooks, of any name and without a key: what comes is in the journal, as requests of receiveWebhook with the name as their resource, where it is read and verified. Faults of receiveWebhook make a receiver that fails.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /_berth/inbox/{name} (the `ReceiveWebhook` operationId).
+	ReceiveWebhookWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReceiveWebhook Receive a webhook
+	//
+	// An address for webhooks, of any name and without a key: what comes is in the journal, as requests of receiveWebhook with the name as their resource, where it is read and verified. Faults of receiveWebhook make a receiver that fails.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /_berth/inbox/{name} (the `ReceiveWebhook` operationId).
+	ReceiveWebhook(ctx context.Context, name string, body ReceiveWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// InterruptWorkWithBody Interrupt pods or workers
 	//
 	// As when somebody else gets their room: they get SIGTERM, and SIGKILL five seconds later. Pods are EXITED then, and can be started again; the jobs of workers go back to the queue. Without a member, every pod that is interruptible.
@@ -445,6 +499,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
 	GetWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeliverWebhook Deliver a webhook again
+	//
+	// One more delivery of the job's document, as it is now, to where the one of that number went. The log has it as an entry of its own.
+	//
+	// Corresponds with POST /_berth/webhooks/{number}/deliver (the `DeliverWebhook` operationId).
+	DeliverWebhook(ctx context.Context, number int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetClock Read the clock
@@ -502,6 +563,44 @@ func (c *Client) AdvanceClock(ctx context.Context, body AdvanceClockJSONRequestB
 	return c.Client.Do(req)
 }
 
+// AutoClockWithBody Have the clock go to what is due by itself
+//
+// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /_berth/clock/auto (the `AutoClock` operationId).
+func (c *Client) AutoClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAutoClockRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AutoClock Have the clock go to what is due by itself
+//
+// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /_berth/clock/auto (the `AutoClock` operationId).
+func (c *Client) AutoClock(ctx context.Context, body AutoClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAutoClockRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // FreezeClock Make the clock stand still
 //
 // What waits for the clock waits until it is advanced or resumed.
@@ -526,6 +625,44 @@ func (c *Client) FreezeClock(ctx context.Context, reqEditors ...RequestEditorFn)
 // Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 func (c *Client) ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeClockRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SleepClockWithBody Wait on the clock
+//
+// Answers when the clock has moved on by so much, however it came there. With a clock that goes by itself, a test waits like everybody else, and what it does then is done at that time.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /_berth/clock/sleep (the `SleepClock` operationId).
+func (c *Client) SleepClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSleepClockRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SleepClock Wait on the clock
+//
+// Answers when the clock has moved on by so much, however it came there. With a clock that goes by itself, a test waits like everybody else, and what it does then is done at that time.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /_berth/clock/sleep (the `SleepClock` operationId).
+func (c *Client) SleepClock(ctx context.Context, body SleepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSleepClockRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -921,6 +1058,44 @@ func (c *Client) ChangeHost(ctx context.Context, hostID string, body ChangeHostJ
 	return c.Client.Do(req)
 }
 
+// ReceiveWebhookWithBody Receive a webhook
+//
+// An address for webhooks, of any name and without a key: what comes is in the journal, as requests of receiveWebhook with the name as their resource, where it is read and verified. Faults of receiveWebhook make a receiver that fails.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /_berth/inbox/{name} (the `ReceiveWebhook` operationId).
+func (c *Client) ReceiveWebhookWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReceiveWebhookRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReceiveWebhook Receive a webhook
+//
+// An address for webhooks, of any name and without a key: what comes is in the journal, as requests of receiveWebhook with the name as their resource, where it is read and verified. Faults of receiveWebhook make a receiver that fails.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /_berth/inbox/{name} (the `ReceiveWebhook` operationId).
+func (c *Client) ReceiveWebhook(ctx context.Context, name string, body ReceiveWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReceiveWebhookRequest(c.Server, name, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // InterruptWorkWithBody Interrupt pods or workers
 //
 // As when somebody else gets their room: they get SIGTERM, and SIGKILL five seconds later. Pods are EXITED then, and can be started again; the jobs of workers go back to the queue. Without a member, every pod that is interruptible.
@@ -1230,6 +1405,23 @@ func (c *Client) GetWebhooks(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
+// DeliverWebhook Deliver a webhook again
+//
+// One more delivery of the job's document, as it is now, to where the one of that number went. The log has it as an entry of its own.
+//
+// Corresponds with POST /_berth/webhooks/{number}/deliver (the `DeliverWebhook` operationId).
+func (c *Client) DeliverWebhook(ctx context.Context, number int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeliverWebhookRequest(c.Server, number)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // NewGetClockRequest constructs an http.Request for the GetClock method
 func NewGetClockRequest(server string) (*http.Request, error) {
 	var err error
@@ -1278,6 +1470,46 @@ func NewAdvanceClockRequestWithBody(server string, contentType string, body io.R
 	}
 
 	operationPath := fmt.Sprintf("/_berth/clock/advance")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewAutoClockRequest calls the generic AutoClock builder with application/json body
+func NewAutoClockRequest(server string, body AutoClockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAutoClockRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewAutoClockRequestWithBody constructs an http.Request for the AutoClock method, with any body, and a specified content type
+func NewAutoClockRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/clock/auto")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -1347,6 +1579,46 @@ func NewResumeClockRequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewSleepClockRequest calls the generic SleepClock builder with application/json body
+func NewSleepClockRequest(server string, body SleepClockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSleepClockRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSleepClockRequestWithBody constructs an http.Request for the SleepClock method, with any body, and a specified content type
+func NewSleepClockRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/clock/sleep")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -1853,6 +2125,53 @@ func NewChangeHostRequestWithBody(server string, hostID string, contentType stri
 	}
 
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewReceiveWebhookRequest calls the generic ReceiveWebhook builder with application/json body
+func NewReceiveWebhookRequest(server string, name string, body ReceiveWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReceiveWebhookRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewReceiveWebhookRequestWithBody constructs an http.Request for the ReceiveWebhook method, with any body, and a specified content type
+func NewReceiveWebhookRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/inbox/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -2528,6 +2847,40 @@ func NewGetWebhooksRequest(server string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeliverWebhookRequest constructs an http.Request for the DeliverWebhook method
+func NewDeliverWebhookRequest(server string, number int64) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "number", number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/webhooks/%s/deliver", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -86,6 +86,14 @@ func (a *addresses) close() error {
 // ofMetrics reports whether the listener of that number is that of the metrics.
 func (a *addresses) ofMetrics(i int) bool { return a.metricsURL != "" && i == len(a.listeners)-1 }
 
+// local gives the addresses of the server as programs of this machine connect to them.
+func (a *addresses) local() (all []string) {
+	for _, l := range a.listeners {
+		all = append(all, reachable(l.Addr()))
+	}
+	return all
+}
+
 // reachable gives an address that this machine can connect to: an unspecified one listens on all.
 func reachable(a net.Addr) string {
 	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
@@ -24,6 +25,7 @@ type controls struct {
 	simulations []runtime.Simulation
 	kept        *reconcile.Sweeps
 	work        []loop.Due // what the clock brings, in the order in which it is done
+	auto        *loop.Auto // has the clock go by itself
 }
 
 // openControls makes the controls, with a key in place of that of an earlier run; nil if there are to be none.
@@ -50,8 +52,10 @@ func openControls(
 	// Or the next start would take the directory for one that has a key.
 	u.pushOnFailure("key of the test controls", func() error { return who.keyring.Delete(context.WithoutCancel(ctx), made.ID) })
 	simulations := runs.simulations()
+	due := w.due(simulations)
 	return &controls{
-		key: token, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: w.due(simulations),
+		key: token, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: due,
+		auto: loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, c.Log),
 	}, nil
 }
 
@@ -61,6 +65,24 @@ func (s *Server) Clock() *compute.SettableClock {
 		return nil
 	}
 	return s.first.controls.clock
+}
+
+// What the clock does.
+const (
+	ClockRunning = httpapi.ClockRunning
+	ClockFrozen  = httpapi.ClockFrozen
+	ClockAuto    = httpapi.ClockAuto
+)
+
+// SetClock has that clock run, stand still, or go by itself by at most so much; 0: without a bound. It needs the test controls.
+func (s *Server) SetClock(mode httpapi.ClockMode, most time.Duration) {
+	s.first.controls.SetClock(mode, most, httpapi.DefaultSettle)
+}
+
+// Sleep returns when that clock has moved on by d, or with the error of ctx.
+func (s *Server) Sleep(ctx context.Context, d time.Duration) error {
+	defer s.first.controls.Request()()
+	return compute.Sleep(ctx, s.first.controls.clock, d)
 }
 
 // Advance sets that clock forward by d and does all that falls due on the way, each at its time. It needs the test controls.
@@ -76,6 +98,27 @@ func (c *controls) Advance(ctx context.Context, d time.Duration) error {
 	}
 	return loop.Advance(ctx, c.clock, d, c.work)
 }
+
+func (c *controls) SetClock(mode httpapi.ClockMode, most, settle time.Duration) {
+	if mode == httpapi.ClockAuto {
+		c.auto.Begin(most, settle)
+		return
+	}
+	c.auto.End(mode == httpapi.ClockRunning)
+}
+
+func (c *controls) ClockMode() (mode httpapi.ClockMode, left time.Duration) {
+	on, left := c.auto.On()
+	switch {
+	case on:
+		return httpapi.ClockAuto, left
+	case c.clock.Frozen():
+		return httpapi.ClockFrozen, 0
+	}
+	return httpapi.ClockRunning, 0
+}
+
+func (c *controls) Request() (over func()) { return c.auto.Request() }
 
 func (c *controls) Step(ctx context.Context, by time.Duration) error {
 	c.keeper.running.Step(by)

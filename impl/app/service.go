@@ -76,7 +76,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	edge := edge{c, g.bounds, clocks, db, keys, rates, runs, g.at, g.seen, use, controls, g.leaving, work.loops.ctx}
+	edge := edge{c, g.bounds, clocks.Clock, db, keys, rates, runs, g.at, g.seen, use, controls, g.leaving, work.loops.ctx}
 	handler, err := newHandler(edge)
 	if err := c.passed("handlers", err); err != nil {
 		return nil, err
@@ -97,7 +97,12 @@ func (v *service) runPods(u *undo) {
 }
 
 // run has all else done that is done unasked.
-func (v *service) run(u *undo) { v.work.run(v.before, v.runs.config, u) }
+func (v *service) run(u *undo) {
+	v.work.run(v.before, v.runs.config, u)
+	if v.controls != nil {
+		v.work.loops.running.Go(func() { v.controls.auto.Run(v.work.loops.ctx) })
+	}
+}
 
 // owning is the service of a replica, as long as it owns the store.
 type owning struct {

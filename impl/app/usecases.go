@@ -60,6 +60,14 @@ func (c useCasesConfig) place() func(iter.Seq[compute.HostRoom]) (compute.HostRo
 	return c.runs.Pods.Place
 }
 
+// inboxes are the addresses at which the inbox of a test is, also where private ones are not permitted.
+func (c useCasesConfig) inboxes() []string {
+	if !c.TestControls {
+		return nil
+	}
+	return c.at.local()
+}
+
 // openUseCases makes them in the order in which one needs another. The queue, which workers need, has a need of workers too: its hint
 // is made before both.
 func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases, err error) {
@@ -86,7 +94,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	use.kept = c.who.secrets.keep(c.Config)
 	u.push("secret", use.kept.over)
 
-	poster := webhook.New(c.PrivateWebhooks)
+	poster := webhook.New(c.PrivateWebhooks, c.inboxes()...)
 	u.push("connections of webhooks", func() error {
 		poster.Close()
 		return nil

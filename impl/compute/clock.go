@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,26 @@ type Clock interface {
 	Wall() time.Time
 	// After gives a channel that receives once d has passed, and a function that gives up on it.
 	After(d time.Duration) (<-chan time.Time, func())
+}
+
+// Sleep returns once d has passed on the clock, or with the error of a context that ends before. A SettableClock counts who sleeps.
+func Sleep(ctx context.Context, c Clock, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	after := c.After
+	if settable, ok := c.(*SettableClock); ok {
+		after = func(d time.Duration) (<-chan time.Time, func()) { return settable.after(d, true) }
+	}
+
+	passed, stop := after(d)
+	defer stop()
+	select {
+	case <-passed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Lag is how far the time that decides is behind the time of day. It changes by the pauses of the server and by the steps of the

@@ -27,6 +27,8 @@ type ring struct {
 	due  time.Time
 	c    chan time.Time
 	stop func() bool // of the machine's timer, while the clock runs
+
+	sleeps bool // it waits for the time alone, and so the clock may go on for it
 }
 
 // NewSettableClock makes a clock that runs with another one.
@@ -171,12 +173,29 @@ func (r *ring) halt() {
 	}
 }
 
+// Sleepers gives how many wait in Sleep, and when the first of them is to wake.
+func (c *SettableClock) Sleepers() (count int, first time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for r := range c.rings {
+		if !r.sleeps {
+			continue
+		}
+		if count++; count == 1 || r.due.Before(first) {
+			first = r.due
+		}
+	}
+	return count, first
+}
+
 // After gives a channel that receives once the clock has moved on by d, and a function that gives up on it.
-func (c *SettableClock) After(d time.Duration) (<-chan time.Time, func()) {
+func (c *SettableClock) After(d time.Duration) (<-chan time.Time, func()) { return c.after(d, false) }
+
+func (c *SettableClock) after(d time.Duration, sleeps bool) (<-chan time.Time, func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	r := &ring{due: c.now().Add(d), c: make(chan time.Time, 1)}
+	r := &ring{due: c.now().Add(d), c: make(chan time.Time, 1), sleeps: sleeps}
 	switch {
 	case d <= 0:
 		r.c <- c.now()

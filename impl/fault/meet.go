@@ -137,21 +137,7 @@ func (m *met) begin(ctx context.Context, operation string, clock compute.Clock, 
 		Half: m.Half, Garbage: m.Garbage, BytesPerSecond: m.BytesPerSecond,
 	})
 	log.Info("scripted fault", "fault", m.ID, "operation", operation, "when", string(m.When), "status", m.Status, "latency", m.latency, "drop", m.Drop)
-	return wait(ctx, clock, m.latency)
-}
-
-func wait(ctx context.Context, clock compute.Clock, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	passed, stop := clock.After(d)
-	defer stop()
-	select {
-	case <-passed:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return compute.Sleep(ctx, clock, m.latency)
 }
 
 // end is what is left of a fault that leaves nothing of the answer: nil if it does. A fault that drops the connection panics as net/http

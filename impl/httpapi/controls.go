@@ -15,12 +15,7 @@ import (
 
 // Controls are what a test may do to the server.
 type Controls interface {
-	// Clock is the server's clock.
-	Clock() *compute.SettableClock
-	// Advance sets the clock forward and does all that is due on the way.
-	Advance(ctx context.Context, d time.Duration) error
-	// Step has the machine's time of day step.
-	Step(ctx context.Context, by time.Duration) error
+	ControlledClock
 	// Reset forgets pods, jobs and counts, and takes back quotas and fleet settings.
 	Reset(ctx context.Context) error
 	// Webhooks gives the log of webhooks, newest first.
@@ -36,6 +31,33 @@ type Controls interface {
 	Interruptions
 	// SetCapacity sets what the fleet has of the named types and flavors. Rejected for what the catalog does not know.
 	SetCapacity(capacity []control.Capacity) error
+}
+
+// ClockMode is what the clock of a server with test controls does.
+type ClockMode = controls.ClockMode
+
+// What it may do.
+const (
+	ClockRunning = controls.ClockModeRunning
+	ClockFrozen  = controls.ClockModeFrozen
+	ClockAuto    = controls.ClockModeAuto
+)
+
+// ControlledClock is the server's clock, which a test sets.
+type ControlledClock interface {
+	// Clock is the server's clock.
+	Clock() *compute.SettableClock
+	// SetClock has the clock run, stand still, or go by itself, in the last case by at most so much, 0 being without a bound, and each time when
+	// nothing came for settle.
+	SetClock(mode ClockMode, most, settle time.Duration)
+	// ClockMode gives what the clock does and, when it goes by itself up to a bound, how long yet.
+	ClockMode() (mode ClockMode, left time.Duration)
+	// Request counts a request that is under way until over is called: the clock does not go by itself meanwhile, unless the request is held.
+	Request() (over func())
+	// Advance sets the clock forward and does all that is due on the way.
+	Advance(ctx context.Context, d time.Duration) error
+	// Step has the machine's time of day step.
+	Step(ctx context.Context, by time.Duration) error
 }
 
 // Interruptions are what a test may do to pods and workers whose room can be taken away.
@@ -55,7 +77,13 @@ var _ controls.ServerInterface = controlsHandlers{}
 
 func (h controlsHandlers) answerClock(c echo.Context) error {
 	clock := h.Controls.Clock()
-	return c.JSON(http.StatusOK, controls.Clock{Now: clock.Wall(), Lag: clock.Lag().Milliseconds(), Frozen: clock.Frozen(), Held: int64(h.Queue.Holding())})
+	mode, left := h.Controls.ClockMode()
+	view := controls.Clock{Now: clock.Wall(), Lag: clock.Lag().Milliseconds(), Mode: mode, Frozen: mode == ClockFrozen, Held: int64(h.Queue.Holding())}
+	if left > 0 {
+		until := view.Now.Add(left)
+		view.Until = &until
+	}
+	return c.JSON(http.StatusOK, view)
 }
 
 // GetClock is GET /_berth/clock.
@@ -63,19 +91,49 @@ func (h controlsHandlers) GetClock(c echo.Context) error { return h.answerClock(
 
 // FreezeClock is POST /_berth/clock/freeze.
 func (h controlsHandlers) FreezeClock(c echo.Context) error {
-	h.Controls.Clock().Freeze()
+	h.Controls.SetClock(ClockFrozen, 0, 0)
 	return h.answerClock(c)
 }
 
 // ResumeClock is POST /_berth/clock/resume.
 func (h controlsHandlers) ResumeClock(c echo.Context) error {
-	h.Controls.Clock().Resume()
+	h.Controls.SetClock(ClockRunning, 0, 0)
 	return h.answerClock(c)
 }
 
 // AdvanceClock is POST /_berth/clock/advance.
 func (h controlsHandlers) AdvanceClock(c echo.Context) error {
 	if err := h.Controls.Advance(contextOf(c), milliseconds(bodyOf[controls.Advance](c).Milliseconds)); err != nil {
+		return err
+	}
+	return h.answerClock(c)
+}
+
+// AutoClock is POST /_berth/clock/auto.
+func (h controlsHandlers) AutoClock(c echo.Context) error {
+	r := bodyOf[controls.AutoClock](c)
+	settle := DefaultSettle
+	if r.Settle != nil {
+		settle = milliseconds(*r.Settle)
+	}
+	h.Controls.SetClock(ClockAuto, milliseconds(value(r.Milliseconds)), settle)
+	return h.answerClock(c)
+}
+
+// DefaultSettle is the default of settle in spec/controls.yaml.
+const DefaultSettle = 20 * time.Millisecond
+
+// SleepClock is POST /_berth/clock/sleep.
+func (h controlsHandlers) SleepClock(c echo.Context) error {
+	ctx, stop := context.WithCancel(contextOf(c))
+	defer stop()
+	defer context.AfterFunc(h.Draining, stop)()
+
+	err := compute.Sleep(ctx, h.Clock, milliseconds(bodyOf[controls.Advance](c).Milliseconds))
+	if err != nil && h.Draining.Err() != nil {
+		return compute.Errorf(compute.Unavailable, "the server is stopping")
+	}
+	if err != nil {
 		return err
 	}
 	return h.answerClock(c)
@@ -215,9 +273,22 @@ func (h controlsHandlers) GetWebhooks(c echo.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
+// DeliverWebhook is POST /_berth/webhooks/{number}/deliver.
+func (h controlsHandlers) DeliverWebhook(c echo.Context, number int64) error {
+	if err := h.Queue.DeliverAgain(contextOf(c), number); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// ReceiveWebhook is POST /_berth/inbox/{name}: the journal has what came.
+func (h controlsHandlers) ReceiveWebhook(c echo.Context, _ string) error {
+	return c.NoContent(http.StatusNoContent)
+}
+
 func webhookView(w compute.Webhook) controls.Webhook {
 	v := controls.Webhook{
-		Job: string(w.JobID), URL: w.URL, Tries: int64(w.Tries), Status: int64(w.Status), Error: w.Error, CreatedAt: w.CreatedAt,
+		Number: w.Seq, Job: string(w.JobID), URL: w.URL, Tries: int64(w.Tries), Status: int64(w.Status), Error: w.Error, CreatedAt: w.CreatedAt,
 		NextAt: nullable.NewNullNullable[time.Time](),
 	}
 	if !w.NextAt.IsZero() {

@@ -85,6 +85,11 @@ func (s *Services) newFault(at string, r controls.Fault) (fault.Fault, error) {
 // faultyOperations gives the names of operations for which a fault can be scripted.
 func (s *Services) faultyOperations() []string {
 	names := []string{fault.Every}
+	for id, op := range controls.Ops {
+		if op.Open {
+			names = append(names, id)
+		}
+	}
 	for _, editions := range [][]validate.Edition{rest.Editions, queue.Editions, inAll(worker.Ops)} {
 		for id := range ofAny(editions) {
 			names = append(names, id)

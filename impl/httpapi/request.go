@@ -23,6 +23,7 @@ type request struct {
 	noted    []slog.Attr     // ids that the log is to name
 	contract string          // the edition that it names; empty: none
 	edition  int             // that it is answered in: a place in rest.Editions
+	over     func()          // it is under way no more; nil: nobody counts
 	record   *journal.Record // nil: nobody records it
 }
 

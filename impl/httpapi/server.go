@@ -115,7 +115,7 @@ func New(s Services) (*echo.Echo, error) {
 		if err := s.record(); err != nil {
 			return nil, err
 		}
-		answer = s.recorded(answer)
+		answer = s.underWay(s.recorded(answer))
 	}
 	front := s.logged(answer)
 	e.Use(func(echo.HandlerFunc) echo.HandlerFunc { return front }) // made once: echo calls a middleware for each request

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -23,10 +24,8 @@ const stage = 10 * time.Millisecond
 func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration, work []Due) error {
 	target := clock.Now().Add(d)
 	for {
-		for _, w := range work {
-			if err := w.Do(ctx); err != nil {
-				return err
-			}
+		if err := doAll(ctx, work); err != nil {
+			return err
 		}
 
 		now := clock.Now()
@@ -34,26 +33,49 @@ func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration,
 			return nil
 		}
 
-		next, exact := target, target
-		for _, w := range work {
-			t, err := w.Next(ctx)
-			if err != nil {
-				return err
-			}
-			if !t.IsZero() && t.Before(next) {
-				next = t
-			}
-			if w.Exact && t.After(now) && t.Before(exact) {
-				exact = t
-			}
+		next, err := earliest(ctx, work)
+		if err != nil {
+			return err
+		}
+		exact, err := earliest(ctx, exactly(work))
+		if err != nil {
+			return err
 		}
 
-		if earliest := now.Add(stage); next.Before(earliest) && earliest.Before(target) {
-			next = earliest
+		next = soonerOf(next, target)
+		if least := now.Add(stage); next.Before(least) && least.Before(target) {
+			next = least
 		}
-		if exact.Before(next) {
+		if exact.After(now) && exact.Before(next) {
 			next = exact
 		}
 		clock.AdvanceTo(next)
 	}
+}
+
+// exactly gives the work that is exact.
+func exactly(work []Due) []Due {
+	return slices.DeleteFunc(slices.Clone(work), func(w Due) bool { return !w.Exact })
+}
+
+// doAll does what is due now.
+func doAll(ctx context.Context, work []Due) error {
+	for _, w := range work {
+		if err := w.Do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// earliest gives when there is something to do next; zero: nothing is planned.
+func earliest(ctx context.Context, work []Due) (next time.Time, _ error) {
+	for _, w := range work {
+		t, err := w.Next(ctx)
+		if err != nil {
+			return next, err
+		}
+		next = soonerOf(next, t)
+	}
+	return next, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// TakeNow is Take without a hold, for a worker that is told when to ask.
+// TakeNow is Take without a hold, for a worker that a script says what to do: it is told when to ask.
 func (q *Queue) TakeNow(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
 	if err := q.resolveAll(ctx, e); err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (q *Queue) TakeNow(ctx context.Context, user compute.UserID, e compute.Endp
 		return nil, err
 	}
 	s := q.see(d, w)
-	s.unhealthy = ""
+	s.unhealthy, s.scripted = "", true
 	var ids []compute.JobID
 	if !s.draining && !s.leaving {
 		ids = d.pop(w, n)

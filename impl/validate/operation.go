@@ -16,6 +16,7 @@ type Op struct {
 	Path           string // as in the document, with {parameters}
 	MaxBody        int64  // bytes
 	HasBody        bool
+	Open           bool // it asks for no key
 	AnyContentType bool // the body is JSON whatever its content type says
 	// Decode reads the body, which must not change any more, into a new model, which it gives as a pointer. The error says why
 	// the body is no JSON.

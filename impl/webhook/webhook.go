@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -28,11 +29,11 @@ type Poster struct {
 	client *http.Client
 }
 
-// New makes a Poster. Link-local and metadata addresses are never reached, loopback and private ones only if private is true
-// (rules queue.webhook.link-local, queue.webhook.private). The address is judged once its name is resolved, for each connection.
-func New(private bool) *Poster {
+// New makes a Poster. Link-local and metadata addresses are never reached, loopback and private ones only if private is true, or if it is one
+// of own (rules queue.webhook.link-local, queue.webhook.private). The address is judged once its name is resolved, for each connection.
+func New(private bool, own ...string) *Poster {
 	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
-		return permit(address, private)
+		return permit(address, private || slices.Contains(own, address))
 	}}
 	return &Poster{client: &http.Client{
 		Timeout: timeout,
