@@ -13,6 +13,7 @@
 //	problem   error code to HTTP status
 //	fault     what operations do wrong because a test asked for it
 //	seed      what a server has from the start, read from files
+//	script    what the workers of an endpoint do that has no handler
 //	spelling  the name that may have been meant
 //	journal   the requests that came, as a test reads them; bodies, below it, says what is secret in them
 //	record    recordings of exchanges with a service: made by a proxy, played back, and compared with what others answer

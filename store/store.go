@@ -80,6 +80,7 @@ type Serverless interface {
 	Endpoints
 	Releases
 	Builds
+	Scripts
 }
 
 // Queue stores jobs and what belongs to them.

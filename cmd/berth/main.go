@@ -40,7 +40,8 @@ var (
 	clientCommands = []entry{
 		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"build", newBuildCommand}, {"templates", newTemplatesCommand},
 		{"volumes", newVolumesCommand}, {"global-volumes", newGlobalVolumesCommand}, {"secrets", newSecretsCommand}, {"catalog", newCatalogCommand},
-		{"hosts", newHostsCommand}, {"journal", newJournalCommand}, {"faults", newFaultsCommand}, {"clock", newClockCommand}, {"webhooks", newWebhooksCommand}, {"states", newStatesCommand},
+		{"hosts", newHostsCommand}, {"journal", newJournalCommand}, {"faults", newFaultsCommand}, {"script", newScriptCommand}, {"clock", newClockCommand}, {"webhooks", newWebhooksCommand},
+		{"states", newStatesCommand},
 	}
 )
 

@@ -282,6 +282,22 @@ def no_state(request):
     return request.send()
 
 
+def undeclared(request):
+    """An endpoint that can have a script: the settings of the server declare it not."""
+    made = requests.post(f"{URL}/v2/serverless", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={
+        "name": "scripted", "type": "QUEUE", "image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "scaling": {"type": "QUEUE_DELAY", "queueDelay": 4},
+    })
+    request.parameters["endpointId"] = made.json()["id"]
+    return request.send()
+
+
+def scripted(request):
+    """An endpoint that has one."""
+    undeclared(request)
+    control("PUT", f"endpoints/{request.parameters['endpointId']}/script", answers=[{"output": 1}])
+    return request.send()
+
+
 def delivery(request, webhook):
     """Has a job deliver to the webhook; gives the delivery after its first try."""
     body = {"input": {}, "webhook": webhook}
@@ -311,6 +327,9 @@ SPECIAL = {
     "deleteState 204": saved_state,
     "deleteState 404": no_state,
     "listJobs 404": of_no_endpoint,
+    "setScript 204": undeclared,
+    "getScript 200": scripted,
+    "deleteScript 204": scripted,
     "deliverWebhook 204": delivered,
     "deliverWebhook 404": no_entry,
     "deliverWebhook 409": undelivered,

@@ -524,6 +524,24 @@ type Clock struct {
 // ClockMode It runs with that of the machine, stands still, or goes by itself to what is due.
 type ClockMode string
 
+// ColdStart How long a worker takes from its start to its first job, in milliseconds on the clock of the server: pull until its container is up, and then init, load and warm, one after the other. A worker that is not ready within 7 minutes is given up, as any that sends no request. Without coldStart it is ready when its container is up.
+type ColdStart struct {
+	// FlashBoot How likely a worker comes back from a saved state, and how long all of its start takes then.
+	FlashBoot *ScriptedFlashBoot `json:"flashBoot,omitempty"`
+
+	// Init The program starts.
+	Init *int64 `json:"init,omitempty"`
+
+	// Load The model is loaded.
+	Load *int64 `json:"load,omitempty"`
+
+	// Pull The image is pulled and the container started.
+	Pull *int64 `json:"pull,omitempty"`
+
+	// Warm The model is warmed up.
+	Warm *int64 `json:"warm,omitempty"`
+}
+
 // Difference defines model for Difference.
 type Difference struct {
 	Expected string `json:"expected"`
@@ -558,6 +576,11 @@ type ExpectedTimes struct {
 	AtLeast *int64 `json:"atLeast,omitempty"`
 	AtMost  *int64 `json:"atMost,omitempty"`
 	Exactly *int64 `json:"exactly,omitempty"`
+}
+
+// ExponentialDelay Mostly short, and long now and then.
+type ExponentialDelay struct {
+	Mean int64 `json:"mean"`
 }
 
 // Fault What goes wrong, and for which calls. It needs latency, status, drop, half, garbage or bytesPerSecond. Members that make no sense together are refused by name.
@@ -1099,6 +1122,13 @@ type NewKey struct {
 	User *string `json:"user,omitempty"`
 }
 
+// NormalDelay Around a mean.
+type NormalDelay struct {
+	// Deviation The standard deviation.
+	Deviation int64 `json:"deviation"`
+	Mean      int64 `json:"mean"`
+}
+
 // Pagination defines model for Pagination.
 type Pagination struct {
 	// HasNextPage Whether more may follow: a page may have fewer than limit, or none.
@@ -1131,6 +1161,99 @@ type QuotasQueue string
 
 // ReceivedWebhook Any document.
 type ReceivedWebhook = json.RawMessage
+
+// Script What the simulated workers of an endpoint do: the first of the answers is played that a job matches and that may be used. What is drawn comes from the seed and from the number of the job or worker, so that the same jobs in the same order take as long.
+type Script struct {
+	// Answers In their order. A job that none matches fails, and its error names the closest.
+	Answers []ScriptAnswer `json:"answers"`
+
+	// ColdStart How long a worker takes from its start to its first job, in milliseconds on the clock of the server: pull until its container is up, and then init, load and warm, one after the other. A worker that is not ready within 7 minutes is given up, as any that sends no request. Without coldStart it is ready when its container is up.
+	ColdStart *ColdStart `json:"coldStart,omitempty"`
+
+	// Concurrency How many jobs a worker has at a time.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+
+	// Seed What delays and FlashBoot are drawn from.
+	Seed *int64 `json:"seed,omitempty"`
+}
+
+// ScriptAnswer What a worker does with a job: it waits for the delay and reports the progress meanwhile, yields the chunks, and ends the job with one of output, error, crash and refreshWorker. With chunks all four may be absent: the output is the list of the chunks then, as a handler with return_aggregate_stream gives it; one without that gives an empty list. Texts in values, output and error may have templates: {{/a/b}} is that member of the input, {{input}} all of it, {{job.id}}, {{worker.id}} and {{attempt}} are those of the job. A text that is one template alone has the type of the member.
+type ScriptAnswer struct {
+	// Chunks Streamed one after the other, as what a handler yields.
+	Chunks []ScriptStep `json:"chunks,omitempty"`
+
+	// Crash The worker ends by itself, and what becomes of its jobs is as for every worker: they are tried again, until their attempts are spent.
+	Crash *ScriptCrash `json:"crash,omitempty"`
+
+	// Delay One of four: milliseconds on the clock of the server. What is drawn below 0 is 0, and what is above a day is a day.
+	Delay *ScriptDelay `json:"delay,omitempty"`
+
+	// Error The job is FAILED with it, as by a handler that fails.
+	Error *string `json:"error,omitempty"`
+
+	// Match Jobs whose input has all of these values alone, of 1 MiB at most; the pointers begin in the input. Absent: every job.
+	Match []BodyExpectation `json:"match,omitempty"`
+
+	// Output The job is COMPLETED with it.
+	Output json.RawMessage `json:"output,omitempty"`
+
+	// Progress Shown as the output of the job, one after the other from the taking of the job on, while the delay passes.
+	Progress []ScriptStep `json:"progress,omitempty"`
+
+	// RefreshWorker The job is COMPLETED, and its worker replaced, as by a handler with refresh_worker.
+	RefreshWorker *ScriptRefresh `json:"refreshWorker,omitempty"`
+
+	// Times How often it may be used; absent is always.
+	Times *int64 `json:"times,omitempty"`
+}
+
+// ScriptCrash The worker ends by itself, and what becomes of its jobs is as for every worker: they are tried again, until their attempts are spent.
+type ScriptCrash struct {
+	// After Milliseconds since what came before it.
+	After *int64 `json:"after,omitempty"`
+
+	// ExitCode Of its process.
+	ExitCode *int64 `json:"exitCode,omitempty"`
+}
+
+// ScriptDelay One of four: milliseconds on the clock of the server. What is drawn below 0 is 0, and what is above a day is a day.
+type ScriptDelay struct {
+	// Exponential Mostly short, and long now and then.
+	Exponential *ExponentialDelay `json:"exponential,omitempty"`
+
+	// Fixed Always the same.
+	Fixed *int64 `json:"fixed,omitempty"`
+
+	// Normal Around a mean.
+	Normal *NormalDelay `json:"normal,omitempty"`
+
+	// Uniform Each as likely as the others.
+	Uniform *UniformDelay `json:"uniform,omitempty"`
+}
+
+// ScriptRefresh The job is COMPLETED, and its worker replaced, as by a handler with refresh_worker.
+type ScriptRefresh struct {
+	// Output Of the job.
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+// ScriptStep defines model for ScriptStep.
+type ScriptStep struct {
+	// After Milliseconds since what came before it.
+	After *int64 `json:"after,omitempty"`
+
+	// Value Any JSON.
+	Value json.RawMessage `json:"value"`
+}
+
+// ScriptedFlashBoot How likely a worker comes back from a saved state, and how long all of its start takes then.
+type ScriptedFlashBoot struct {
+	// Chance How likely it is.
+	Chance float64 `json:"chance"`
+
+	// Warm Milliseconds in place of pull, init, load and warm.
+	Warm int64 `json:"warm"`
+}
 
 // ShownFault defines model for ShownFault.
 type ShownFault struct {
@@ -1165,6 +1288,21 @@ type ShownFault struct {
 // ShownFaultWhen defines model for ShownFault.When.
 type ShownFaultWhen string
 
+// ShownScript defines model for ShownScript.
+type ShownScript struct {
+	// Jobs How many jobs were taken by it, those tried again too.
+	Jobs int64 `json:"jobs"`
+
+	// Script What the simulated workers of an endpoint do: the first of the answers is played that a job matches and that may be used. What is drawn comes from the seed and from the number of the job or worker, so that the same jobs in the same order take as long.
+	Script Script `json:"script"`
+
+	// Used How often each of the answers was used, in their order.
+	Used []int64 `json:"used"`
+
+	// Workers How many workers were started by it.
+	Workers int64 `json:"workers"`
+}
+
 // State defines model for State.
 type State struct {
 	Bytes int64  `json:"bytes"`
@@ -1192,6 +1330,12 @@ type Storage struct {
 
 // StorageState defines model for Storage.State.
 type StorageState string
+
+// UniformDelay Each as likely as the others.
+type UniformDelay struct {
+	Least int64 `json:"least"`
+	Most  int64 `json:"most"`
+}
 
 // Verification defines model for Verification.
 type Verification struct {
@@ -1454,6 +1598,9 @@ type SleepClockJSONRequestBody = Advance
 // StepClockJSONRequestBody defines body for StepClock for application/json ContentType.
 type StepClockJSONRequestBody = Step
 
+// SetScriptJSONRequestBody defines body for SetScript for application/json ContentType.
+type SetScriptJSONRequestBody = Script
+
 // AddFaultJSONRequestBody defines body for AddFault for application/json ContentType.
 type AddFaultJSONRequestBody = Fault
 
@@ -1510,6 +1657,15 @@ type ServerInterface interface {
 	// StepClock Have the time of day of the machine step
 	// (POST /_berth/clock/step)
 	StepClock(ctx echo.Context) error
+	// DeleteScript Take the script of an endpoint back
+	// (DELETE /_berth/endpoints/{endpointId}/script)
+	DeleteScript(ctx echo.Context, endpointID string) error
+	// GetScript Read the script of an endpoint
+	// (GET /_berth/endpoints/{endpointId}/script)
+	GetScript(ctx echo.Context, endpointID string) error
+	// SetScript Script what the workers of an endpoint do
+	// (PUT /_berth/endpoints/{endpointId}/script)
+	SetScript(ctx echo.Context, endpointID string) error
 	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
 	// (GET /_berth/endpoints/{endpointId}/why)
 	WhyEndpoint(ctx echo.Context, endpointID string) error
@@ -1676,6 +1832,54 @@ func (w *ServerInterfaceWrapper) StepClock(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StepClock(ctx)
+	return err
+}
+
+// DeleteScript converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteScript(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteScript(ctx, endpointID)
+	return err
+}
+
+// GetScript converts echo context to params.
+func (w *ServerInterfaceWrapper) GetScript(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetScript(ctx, endpointID)
+	return err
+}
+
+// SetScript converts echo context to params.
+func (w *ServerInterfaceWrapper) SetScript(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SetScript(ctx, endpointID)
 	return err
 }
 
@@ -2323,6 +2527,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/sleep", wrapper.SleepClock, options.OperationMiddlewares["sleepClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
+	router.DELETE(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.DeleteScript, options.OperationMiddlewares["deleteScript"]...)
+	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
+	router.PUT(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.SetScript, options.OperationMiddlewares["setScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)

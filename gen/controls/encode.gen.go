@@ -47,6 +47,57 @@ func (v Clock) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v ColdStart) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.FlashBoot != nil {
+		dst = append(dst, `"flashBoot":`...)
+		if p1 := v.FlashBoot; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Init != nil {
+		dst = append(dst, `"init":`...)
+		if p1 := v.Init; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Load != nil {
+		dst = append(dst, `"load":`...)
+		if p1 := v.Load; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Pull != nil {
+		dst = append(dst, `"pull":`...)
+		if p1 := v.Pull; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Warm != nil {
+		dst = append(dst, `"warm":`...)
+		if p1 := v.Warm; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Difference) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"expected":`...)
@@ -57,6 +108,15 @@ func (v Difference) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"member":`...)
 	dst = encode.String(dst, v.Member)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ExponentialDelay) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"mean":`...)
+	dst = encode.Int(dst, v.Mean)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -975,6 +1035,18 @@ func (v NearMiss) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v NormalDelay) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"deviation":`...)
+	dst = encode.Int(dst, v.Deviation)
+	dst = append(dst, ',')
+	dst = append(dst, `"mean":`...)
+	dst = encode.Int(dst, v.Mean)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Pagination) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"hasNextPage":`...)
@@ -1015,6 +1087,256 @@ func (v Problem) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"title":`...)
 	dst = encode.String(dst, v.Title)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Script) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"answers":`...)
+	if v.Answers == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Answers {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.ColdStart != nil {
+		dst = append(dst, `"coldStart":`...)
+		if p1 := v.ColdStart; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Concurrency != nil {
+		dst = append(dst, `"concurrency":`...)
+		if p1 := v.Concurrency; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Seed != nil {
+		dst = append(dst, `"seed":`...)
+		if p1 := v.Seed; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ScriptAnswer) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if len(v.Chunks) > 0 {
+		dst = append(dst, `"chunks":`...)
+		if v.Chunks == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Chunks {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	if v.Crash != nil {
+		dst = append(dst, `"crash":`...)
+		if p1 := v.Crash; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Delay != nil {
+		dst = append(dst, `"delay":`...)
+		if p1 := v.Delay; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Error != nil {
+		dst = append(dst, `"error":`...)
+		if p1 := v.Error; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.Match) > 0 {
+		dst = append(dst, `"match":`...)
+		if v.Match == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Match {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.Output) > 0 {
+		dst = append(dst, `"output":`...)
+		dst = encode.Raw(dst, v.Output)
+		dst = append(dst, ',')
+	}
+	if len(v.Progress) > 0 {
+		dst = append(dst, `"progress":`...)
+		if v.Progress == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Progress {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	if v.RefreshWorker != nil {
+		dst = append(dst, `"refreshWorker":`...)
+		if p1 := v.RefreshWorker; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Times != nil {
+		dst = append(dst, `"times":`...)
+		if p1 := v.Times; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ScriptCrash) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.After != nil {
+		dst = append(dst, `"after":`...)
+		if p1 := v.After; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.ExitCode != nil {
+		dst = append(dst, `"exitCode":`...)
+		if p1 := v.ExitCode; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ScriptDelay) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Exponential != nil {
+		dst = append(dst, `"exponential":`...)
+		if p1 := v.Exponential; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Fixed != nil {
+		dst = append(dst, `"fixed":`...)
+		if p1 := v.Fixed; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Normal != nil {
+		dst = append(dst, `"normal":`...)
+		if p1 := v.Normal; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Uniform != nil {
+		dst = append(dst, `"uniform":`...)
+		if p1 := v.Uniform; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ScriptRefresh) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if len(v.Output) > 0 {
+		dst = append(dst, `"output":`...)
+		dst = encode.Raw(dst, v.Output)
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ScriptStep) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.After != nil {
+		dst = append(dst, `"after":`...)
+		if p1 := v.After; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"value":`...)
+	dst = encode.Raw(dst, v.Value)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ScriptedFlashBoot) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"chance":`...)
+	dst = encode.Float(dst, v.Chance)
+	dst = append(dst, ',')
+	dst = append(dst, `"warm":`...)
+	dst = encode.Int(dst, v.Warm)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -1181,6 +1503,33 @@ func (v ShownFault) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v ShownScript) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"jobs":`...)
+	dst = encode.Int(dst, v.Jobs)
+	dst = append(dst, ',')
+	dst = append(dst, `"script":`...)
+	dst = v.Script.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"used":`...)
+	if v.Used == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Used {
+			dst = encode.Int(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"workers":`...)
+	dst = encode.Int(dst, v.Workers)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v State) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"bytes":`...)
@@ -1209,6 +1558,18 @@ func (v StateList) AppendJSON(dst []byte) []byte {
 		}
 		dst = encode.End(dst, ']')
 	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v UniformDelay) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"least":`...)
+	dst = encode.Int(dst, v.Least)
+	dst = append(dst, ',')
+	dst = append(dst, `"most":`...)
+	dst = encode.Int(dst, v.Most)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }

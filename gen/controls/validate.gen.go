@@ -53,6 +53,18 @@ var paramsOfDeleteFault = []validate.Param{
 	{In: "path", Name: "faultId", Required: true},
 }
 
+var paramsOfGetScript = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+}
+
+var paramsOfSetScript = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+}
+
+var paramsOfDeleteScript = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+}
+
 var paramsOfSaveState = []validate.Param{
 	{In: "path", Name: "name", Required: true, Text: &validate.Text{Pattern: validate.MustPattern(`^[a-z0-9][a-z0-9_-]{0,63}$`)}},
 }
@@ -289,6 +301,31 @@ var Ops = map[string]validate.Op{
 		Method: "DELETE", Path: "/_berth/faults/{faultId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfDeleteFault, false, path, query, header)
+		},
+	},
+	"getScript": {
+		Method: "GET", Path: "/_berth/endpoints/{endpointId}/script",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetScript, false, path, query, header)
+		},
+	},
+	"setScript": {
+		Method: "PUT", Path: "/_berth/endpoints/{endpointId}/script",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Script)
+			readScript(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfSetScript, false, path, query, header)
+		},
+	},
+	"deleteScript": {
+		Method: "DELETE", Path: "/_berth/endpoints/{endpointId}/script",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfDeleteScript, false, path, query, header)
 		},
 	},
 	"listStates": {
@@ -1215,6 +1252,519 @@ func readFault(s *validate.Scanner, v *Fault) {
 		}
 	}
 	s.Require(seen, 1<<bitOperation, membersOfFault)
+}
+
+var checkScript_Concurrency = &validate.Integer{Min: 1, Max: 100}
+
+var membersOfScript = []string{"answers", "concurrency", "seed", "coldStart"}
+
+func readScript(s *validate.Scanner, v *Script) {
+	const ( // the bits of seen
+		bitAnswers = iota
+		bitConcurrency
+		bitSeed
+		bitColdStart
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Concurrency int64
+		Seed        int64
+		ColdStart   ColdStart
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "answers":
+			if s.Once(&seen, bitAnswers) {
+				if s.Array() {
+					items := make([]ScriptAnswer, 0, 4)
+					for s.Item() {
+						var item ScriptAnswer
+						readScriptAnswer(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 1, 100)
+					v.Answers = items
+				}
+			}
+		case "concurrency":
+			if s.Once(&seen, bitConcurrency) {
+				if x, ok := s.Int(checkScript_Concurrency); ok {
+					optional.Concurrency = x
+					v.Concurrency = &optional.Concurrency
+				}
+			}
+		case "seed":
+			if s.Once(&seen, bitSeed) {
+				if x, ok := s.Int(nil); ok {
+					optional.Seed = x
+					v.Seed = &optional.Seed
+				}
+			}
+		case "coldStart":
+			if s.Once(&seen, bitColdStart) {
+				readColdStart(s, &optional.ColdStart)
+				v.ColdStart = &optional.ColdStart
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitAnswers, membersOfScript)
+}
+
+var checkColdStart_Pull = &validate.Integer{Min: 0, Max: 600000}
+
+var checkColdStart_Init = &validate.Integer{Min: 0, Max: 600000}
+
+var checkColdStart_Load = &validate.Integer{Min: 0, Max: 600000}
+
+var checkColdStart_Warm = &validate.Integer{Min: 0, Max: 600000}
+
+func readColdStart(s *validate.Scanner, v *ColdStart) {
+	const ( // the bits of seen
+		bitPull = iota
+		bitInit
+		bitLoad
+		bitWarm
+		bitFlashBoot
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Pull      int64
+		Init      int64
+		Load      int64
+		Warm      int64
+		FlashBoot ScriptedFlashBoot
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "pull":
+			if s.Once(&seen, bitPull) {
+				if x, ok := s.Int(checkColdStart_Pull); ok {
+					optional.Pull = x
+					v.Pull = &optional.Pull
+				}
+			}
+		case "init":
+			if s.Once(&seen, bitInit) {
+				if x, ok := s.Int(checkColdStart_Init); ok {
+					optional.Init = x
+					v.Init = &optional.Init
+				}
+			}
+		case "load":
+			if s.Once(&seen, bitLoad) {
+				if x, ok := s.Int(checkColdStart_Load); ok {
+					optional.Load = x
+					v.Load = &optional.Load
+				}
+			}
+		case "warm":
+			if s.Once(&seen, bitWarm) {
+				if x, ok := s.Int(checkColdStart_Warm); ok {
+					optional.Warm = x
+					v.Warm = &optional.Warm
+				}
+			}
+		case "flashBoot":
+			if s.Once(&seen, bitFlashBoot) {
+				readScriptedFlashBoot(s, &optional.FlashBoot)
+				v.FlashBoot = &optional.FlashBoot
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+var checkScriptedFlashBoot_Chance = &validate.Number{Min: validate.Bound("0"), Max: validate.Bound("1")}
+
+var checkScriptedFlashBoot_Warm = &validate.Integer{Min: 0, Max: 600000}
+
+var membersOfScriptedFlashBoot = []string{"chance", "warm"}
+
+func readScriptedFlashBoot(s *validate.Scanner, v *ScriptedFlashBoot) {
+	const ( // the bits of seen
+		bitChance = iota
+		bitWarm
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "chance":
+			if s.Once(&seen, bitChance) {
+				if x, ok := s.Float(checkScriptedFlashBoot_Chance); ok {
+					v.Chance = x
+				}
+			}
+		case "warm":
+			if s.Once(&seen, bitWarm) {
+				if x, ok := s.Int(checkScriptedFlashBoot_Warm); ok {
+					v.Warm = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitChance|1<<bitWarm, membersOfScriptedFlashBoot)
+}
+
+var checkScriptAnswer_Times = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkScriptAnswer_Error = &validate.Text{Min: 1, Max: 10000}
+
+func readScriptAnswer(s *validate.Scanner, v *ScriptAnswer) {
+	const ( // the bits of seen
+		bitMatch = iota
+		bitTimes
+		bitDelay
+		bitProgress
+		bitChunks
+		bitOutput
+		bitError
+		bitCrash
+		bitRefreshWorker
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Times         int64
+		Delay         ScriptDelay
+		Error         string
+		Crash         ScriptCrash
+		RefreshWorker ScriptRefresh
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "match":
+			if s.Once(&seen, bitMatch) {
+				if s.Array() {
+					items := make([]BodyExpectation, 0, 4)
+					for s.Item() {
+						var item BodyExpectation
+						readBodyExpectation(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 1, 10)
+					v.Match = items
+				}
+			}
+		case "times":
+			if s.Once(&seen, bitTimes) {
+				if x, ok := s.Int(checkScriptAnswer_Times); ok {
+					optional.Times = x
+					v.Times = &optional.Times
+				}
+			}
+		case "delay":
+			if s.Once(&seen, bitDelay) {
+				readScriptDelay(s, &optional.Delay)
+				v.Delay = &optional.Delay
+			}
+		case "progress":
+			if s.Once(&seen, bitProgress) {
+				if s.Array() {
+					items := make([]ScriptStep, 0, 4)
+					for s.Item() {
+						var item ScriptStep
+						readScriptStep(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 0, 100)
+					v.Progress = items
+				}
+			}
+		case "chunks":
+			if s.Once(&seen, bitChunks) {
+				if s.Array() {
+					items := make([]ScriptStep, 0, 4)
+					for s.Item() {
+						var item ScriptStep
+						readScriptStep(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 1, 1000)
+					v.Chunks = items
+				}
+			}
+		case "output":
+			if s.Once(&seen, bitOutput) {
+				v.Output = s.Any()
+			}
+		case "error":
+			if s.Once(&seen, bitError) {
+				if x, ok := s.String(checkScriptAnswer_Error); ok {
+					optional.Error = x
+					v.Error = &optional.Error
+				}
+			}
+		case "crash":
+			if s.Once(&seen, bitCrash) {
+				readScriptCrash(s, &optional.Crash)
+				v.Crash = &optional.Crash
+			}
+		case "refreshWorker":
+			if s.Once(&seen, bitRefreshWorker) {
+				readScriptRefresh(s, &optional.RefreshWorker)
+				v.RefreshWorker = &optional.RefreshWorker
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+var checkScriptDelay_Fixed = &validate.Integer{Min: 0, Max: 86400000}
+
+func readScriptDelay(s *validate.Scanner, v *ScriptDelay) {
+	const ( // the bits of seen
+		bitFixed = iota
+		bitUniform
+		bitNormal
+		bitExponential
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Fixed       int64
+		Uniform     UniformDelay
+		Normal      NormalDelay
+		Exponential ExponentialDelay
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "fixed":
+			if s.Once(&seen, bitFixed) {
+				if x, ok := s.Int(checkScriptDelay_Fixed); ok {
+					optional.Fixed = x
+					v.Fixed = &optional.Fixed
+				}
+			}
+		case "uniform":
+			if s.Once(&seen, bitUniform) {
+				readUniformDelay(s, &optional.Uniform)
+				v.Uniform = &optional.Uniform
+			}
+		case "normal":
+			if s.Once(&seen, bitNormal) {
+				readNormalDelay(s, &optional.Normal)
+				v.Normal = &optional.Normal
+			}
+		case "exponential":
+			if s.Once(&seen, bitExponential) {
+				readExponentialDelay(s, &optional.Exponential)
+				v.Exponential = &optional.Exponential
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+var checkUniformDelay_Least = &validate.Integer{Min: 0, Max: 86400000}
+
+var checkUniformDelay_Most = &validate.Integer{Min: 0, Max: 86400000}
+
+var membersOfUniformDelay = []string{"least", "most"}
+
+func readUniformDelay(s *validate.Scanner, v *UniformDelay) {
+	const ( // the bits of seen
+		bitLeast = iota
+		bitMost
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "least":
+			if s.Once(&seen, bitLeast) {
+				if x, ok := s.Int(checkUniformDelay_Least); ok {
+					v.Least = x
+				}
+			}
+		case "most":
+			if s.Once(&seen, bitMost) {
+				if x, ok := s.Int(checkUniformDelay_Most); ok {
+					v.Most = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitLeast|1<<bitMost, membersOfUniformDelay)
+}
+
+var checkNormalDelay_Mean = &validate.Integer{Min: 0, Max: 86400000}
+
+var checkNormalDelay_Deviation = &validate.Integer{Min: 0, Max: 86400000}
+
+var membersOfNormalDelay = []string{"mean", "deviation"}
+
+func readNormalDelay(s *validate.Scanner, v *NormalDelay) {
+	const ( // the bits of seen
+		bitMean = iota
+		bitDeviation
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "mean":
+			if s.Once(&seen, bitMean) {
+				if x, ok := s.Int(checkNormalDelay_Mean); ok {
+					v.Mean = x
+				}
+			}
+		case "deviation":
+			if s.Once(&seen, bitDeviation) {
+				if x, ok := s.Int(checkNormalDelay_Deviation); ok {
+					v.Deviation = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitMean|1<<bitDeviation, membersOfNormalDelay)
+}
+
+var checkExponentialDelay_Mean = &validate.Integer{Min: 0, Max: 86400000}
+
+var membersOfExponentialDelay = []string{"mean"}
+
+func readExponentialDelay(s *validate.Scanner, v *ExponentialDelay) {
+	const ( // the bits of seen
+		bitMean = iota
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "mean":
+			if s.Once(&seen, bitMean) {
+				if x, ok := s.Int(checkExponentialDelay_Mean); ok {
+					v.Mean = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitMean, membersOfExponentialDelay)
+}
+
+var checkScriptStep_After = &validate.Integer{Min: 0, Max: 86400000}
+
+var membersOfScriptStep = []string{"after", "value"}
+
+func readScriptStep(s *validate.Scanner, v *ScriptStep) {
+	const ( // the bits of seen
+		bitAfter = iota
+		bitValue
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "after":
+			if s.Once(&seen, bitAfter) {
+				if x, ok := s.Int(checkScriptStep_After); ok {
+					var to int64
+					to = x
+					v.After = &to
+				}
+			}
+		case "value":
+			if s.Once(&seen, bitValue) {
+				v.Value = s.Any()
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitValue, membersOfScriptStep)
+}
+
+var checkScriptCrash_ExitCode = &validate.Integer{Min: 0, Max: 255}
+
+var checkScriptCrash_After = &validate.Integer{Min: 0, Max: 86400000}
+
+func readScriptCrash(s *validate.Scanner, v *ScriptCrash) {
+	const ( // the bits of seen
+		bitExitCode = iota
+		bitAfter
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		ExitCode int64
+		After    int64
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "exitCode":
+			if s.Once(&seen, bitExitCode) {
+				if x, ok := s.Int(checkScriptCrash_ExitCode); ok {
+					optional.ExitCode = x
+					v.ExitCode = &optional.ExitCode
+				}
+			}
+		case "after":
+			if s.Once(&seen, bitAfter) {
+				if x, ok := s.Int(checkScriptCrash_After); ok {
+					optional.After = x
+					v.After = &optional.After
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+func readScriptRefresh(s *validate.Scanner, v *ScriptRefresh) {
+	const ( // the bits of seen
+		bitOutput = iota
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "output":
+			if s.Once(&seen, bitOutput) {
+				v.Output = s.Any()
+			}
+		default:
+			s.Unknown()
+		}
+	}
 }
 
 var membersOfJournalHeader = []string{"name", "value"}

@@ -186,6 +186,38 @@ type ClientInterface interface {
 	// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
 	StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DeleteScript Take the script of an endpoint back
+	//
+	// Jobs that a worker has end as it said. An endpoint without one is no error.
+	//
+	// Corresponds with DELETE /_berth/endpoints/{endpointId}/script (the `DeleteScript` operationId).
+	DeleteScript(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetScript Read the script of an endpoint
+	//
+	// As it was set, with how often its answers were used.
+	//
+	// Corresponds with GET /_berth/endpoints/{endpointId}/script (the `GetScript` operationId).
+	GetScript(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetScriptWithBody Script what the workers of an endpoint do
+	//
+	// In place of a handler, and of the script that there was; the counts begin anew. Workers that run go on by it, coldStart is for those that start from now on, and jobs that a worker has end as the script said when they were taken. A reset and the end of the endpoint take it back.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /_berth/endpoints/{endpointId}/script (the `SetScript` operationId).
+	SetScriptWithBody(ctx context.Context, endpointID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetScript Script what the workers of an endpoint do
+	//
+	// In place of a handler, and of the script that there was; the counts begin anew. Workers that run go on by it, coldStart is for those that start from now on, and jobs that a worker has end as the script said when they were taken. A reset and the end of the endpoint take it back.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /_berth/endpoints/{endpointId}/script (the `SetScript` operationId).
+	SetScript(ctx context.Context, endpointID string, body SetScriptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
 	//
 	// One reason, for keys with the scope rest:read.
@@ -732,6 +764,78 @@ func (c *Client) StepClockWithBody(ctx context.Context, contentType string, body
 // Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
 func (c *Client) StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewStepClockRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteScript Take the script of an endpoint back
+//
+// Jobs that a worker has end as it said. An endpoint without one is no error.
+//
+// Corresponds with DELETE /_berth/endpoints/{endpointId}/script (the `DeleteScript` operationId).
+func (c *Client) DeleteScript(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteScriptRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetScript Read the script of an endpoint
+//
+// As it was set, with how often its answers were used.
+//
+// Corresponds with GET /_berth/endpoints/{endpointId}/script (the `GetScript` operationId).
+func (c *Client) GetScript(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScriptRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetScriptWithBody Script what the workers of an endpoint do
+//
+// In place of a handler, and of the script that there was; the counts begin anew. Workers that run go on by it, coldStart is for those that start from now on, and jobs that a worker has end as the script said when they were taken. A reset and the end of the endpoint take it back.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /_berth/endpoints/{endpointId}/script (the `SetScript` operationId).
+func (c *Client) SetScriptWithBody(ctx context.Context, endpointID string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetScriptRequestWithBody(c.Server, endpointID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetScript Script what the workers of an endpoint do
+//
+// In place of a handler, and of the script that there was; the counts begin anew. Workers that run go on by it, coldStart is for those that start from now on, and jobs that a worker has end as the script said when they were taken. A reset and the end of the endpoint take it back.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /_berth/endpoints/{endpointId}/script (the `SetScript` operationId).
+func (c *Client) SetScript(ctx context.Context, endpointID string, body SetScriptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetScriptRequest(c.Server, endpointID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1766,6 +1870,121 @@ func NewStepClockRequestWithBody(server string, contentType string, body io.Read
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteScriptRequest constructs an http.Request for the DeleteScript method
+func NewDeleteScriptRequest(server string, endpointID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/script", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetScriptRequest constructs an http.Request for the GetScript method
+func NewGetScriptRequest(server string, endpointID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/script", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetScriptRequest calls the generic SetScript builder with application/json body
+func NewSetScriptRequest(server string, endpointID string, body SetScriptJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetScriptRequestWithBody(server, endpointID, "application/json", bodyReader)
+}
+
+// NewSetScriptRequestWithBody constructs an http.Request for the SetScript method, with any body, and a specified content type
+func NewSetScriptRequestWithBody(server string, endpointID string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/script", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}

@@ -115,6 +115,9 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 func (c *controls) Clock() *compute.SettableClock { return c.clock }
 
 func (c *controls) Advance(ctx context.Context, d time.Duration) error {
+	if scripted := c.use.scripted; scripted != nil {
+		defer scripted.Alone()()
+	}
 	return loop.Advance(ctx, c.clock, d, c.work)
 }
 
@@ -154,6 +157,7 @@ func (c *controls) Reset(ctx context.Context) error {
 	}
 
 	c.use.queue.Clear()
+	c.use.scripts.Forget()
 	c.use.webhooks.Clear()
 	for _, s := range c.simulations {
 		s.Reset()

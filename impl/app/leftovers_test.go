@@ -117,6 +117,16 @@ func (l *life) endpoints() {
 	l.advance(time.Minute)
 	l.ask(204, "DELETE", e, "")
 
+	played := l.make("/v2/serverless", `{"name":"s","type":"QUEUE","image":"i","cpu":[{"id":"cpu3c","vcpuCount":2}],"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`)
+	id = strings.TrimPrefix(played, "/v2/serverless/")
+	l.askAs(l.s.ControlsKey(), 204, "PUT", "/_berth/endpoints/"+id+"/script", `{"answers":[{"delay":{"fixed":60000},"chunks":[{"value":1}],"times":1},
+		{"delay":{"fixed":60000},"crash":{},"times":1},{"delay":{"fixed":3600000},"output":1}]}`)
+	for range 4 {
+		l.ask(200, "POST", "/v2/"+id+"/run", `{"input":{}}`)
+	}
+	l.advance(5 * time.Minute) // one has ended, one has crashed, and the others are being worked on
+	l.ask(204, "DELETE", played, "")
+
 	broken := l.make("/v2/serverless", `{"name":"b","type":"LOAD_BALANCER","image":"i","env":{"BERTH_SIM_EXIT_AFTER":"1s","BERTH_SIM_EXIT_CODE":"1"},
 		"cpu":[{"id":"cpu3c","vcpuCount":2}],"workers":{"min":1},"scaling":{"type":"REQUEST_COUNT","requestCount":1}}`)
 	l.advance(10 * time.Second) // its workers end by themselves, and it waits for longer and longer

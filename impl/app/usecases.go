@@ -33,6 +33,8 @@ type useCases struct {
 	workers    *loop.Workers
 	webhooks   *loop.Webhooks
 	builds     *loop.Builds
+	scripts    *control.Scripts
+	scripted   *loop.ScriptedWorkers // nil: workers are not simulated
 
 	declared map[string]compute.EndpointID // the declared endpoints, by name
 	kept     *beside[struct{}]             // the secret, on disk
@@ -98,12 +100,13 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		return nil
 	})
 	use.webhooks = loop.NewWebhooks(loop.Delivery{Store: c.store, Post: poster.Post, Clock: c.clock, Log: c.Log, Posted: c.seen.posted()})
-	demand := loop.NewHint()
+	demand, scripts := loop.NewHint(), loop.NewScripts(c.store)
+	use.scripts = control.NewScripts(c.store, c.runs.forRules(), scripts.Changed)
 	settings := queue.DefaultSettings()
 	settings.Lease = c.Lease
 
 	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
-		Demand: demand.Give, Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
+		Demand: loop.Both(demand, scripts.Hint), Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
 	})); err != nil {
 		return nil, err
 	}
@@ -140,11 +143,23 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Store: c.store, Placement: use.placement, Queue: use.queue, Keyring: c.who.keyring, Local: c.runs.local, Runtime: c.runs.Workers,
 		Simulated: c.runs.kind.Can.Simulates, IDs: c.who.ids, Clock: c.clock, Log: c.Log, URL: c.at.queue, OuterURL: c.at.outer,
 		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
-		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand,
+		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand, Scripts: scripts,
 	})
+	use.scripted = newScripted(c, scripts, use.workers, use.queue)
 
 	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)
 	return use, err
+}
+
+// newScripted makes what the simulated workers of endpoints with a script do; nil: workers are not simulated.
+func newScripted(c useCasesConfig, scripts *loop.Scripts, workers *loop.Workers, q *queue.Queue) *loop.ScriptedWorkers {
+	simulation, is := c.runs.Workers.(runtime.Simulation)
+	if !is {
+		return nil
+	}
+	return loop.NewScriptedWorkers(loop.ScriptedFleet{
+		Scripts: scripts, Workers: workers, Queue: q, Runtime: simulation, Clock: c.clock, Log: c.Log, Ping: c.Lease / pingsInALease,
+	})
 }
 
 // declares reports whether the settings of this start declare the endpoint.

@@ -82,14 +82,17 @@ func (w *work) due(simulations []runtime.Simulation) []loop.Due {
 	for _, s := range simulations {
 		next = append(next, s.Next)
 	}
-	return []loop.Due{
+	all := []loop.Due{
 		{Next: soonest(), Do: w.retention.Step}, // nobody sees when
 		{Next: soonest(w.use.timers.Next), Do: w.use.timers.Step},
 		{Next: soonest(next...), Do: done(w.use.pods.Step)},
 		{Next: w.use.queue.Next, Do: w.sweep.StepAll},
 		{Next: soonest(append(next, w.use.workers.Next)...), Do: done(w.use.workers.Step)},
-		{Next: w.use.webhooks.Next, Do: w.use.webhooks.Step},
 	}
+	if w.use.scripted != nil { // after the workers, that one that is up takes a job at once
+		all = append(all, loop.Due{Next: w.use.scripted.Next, Do: w.use.scripted.Step, Exact: true})
+	}
+	return append(all, loop.Due{Next: w.use.webhooks.Next, Do: w.use.webhooks.Step})
 }
 
 // soonest gives the first of the times that are not zero.
@@ -128,6 +131,9 @@ func (w *work) run(before *earlier, c runtime.Config, u *undo) {
 	w.loops.running.Go(func() { w.use.timers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.workers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.webhooks.Run(w.loops.ctx) })
+	if w.use.scripted != nil {
+		w.loops.running.Go(func() { w.use.scripted.Run(w.loops.ctx) })
+	}
 	for _, at := range before.all {
 		w.loops.running.Go(func() { before.end(w.loops.ctx, at, c) })
 	}

@@ -235,7 +235,7 @@ func (s *Services) check(op *validate.Op, r *request) error {
 		e.Detail += "s"
 	}
 	for _, v := range violations {
-		e.Fields = append(e.Fields, v.Of(rest.Editions[r.edition].Name))
+		e.Fields = append(e.Fields, v.Of(rest.Editions[r.edition].Name)+near(v, r.body))
 	}
 
 	return e

@@ -35,6 +35,7 @@ type Services struct {
 	Endpoints  *control.Endpoints
 	Workers    Workers
 	Builds     Builds
+	Scripts    *control.Scripts
 	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
 	Registries *control.Registries
 	Secrets    *control.Secrets

@@ -14,59 +14,51 @@ import (
 // unescape reads a step of a JSON Pointer.
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// check gives the check of the value in bodies, which are read by d.
-func (v Value) check(d *document) check {
+// check gives the check of the value in bodies, which are read by b.
+func (v Value) check(b *body) check {
 	expected, err := Decode(v.Equals)
 	return check{
 		member: strings.TrimSuffix("body "+v.Pointer, " "), expected: shortened(string(v.Equals)),
 		holds: func(e *Entry) bool {
-			at, why := d.at(e, v.Pointer)
+			at, why := b.of(e).At(v.Pointer)
 			return why == "" && err == nil && reflect.DeepEqual(at, expected)
 		},
-		found: func(e *Entry) string {
-			at, why := d.at(e, v.Pointer)
-			if why != "" {
-				return why
-			}
-			text, err := json.Marshal(at)
-			if err != nil {
-				return "a value that cannot be shown"
-			}
-			return shortened(string(text))
-		},
+		found: func(e *Entry) string { return b.of(e).shows(v.Pointer) },
 	}
 }
 
-// document is the body of a request, which is read once for all values of an expectation.
-type document struct {
-	of    *Entry
+// Holds reports whether the document has the value.
+func (v Value) Holds(d JSON) bool {
+	expected, err := Decode(v.Equals)
+	at, why := d.At(v.Pointer)
+	return why == "" && err == nil && reflect.DeepEqual(at, expected)
+}
+
+// Difference gives how the document differs from the value, if it does: the member is the place.
+func (v Value) Difference(d JSON) Difference {
+	return Difference{v.Pointer, shortened(string(v.Equals)), d.shows(v.Pointer)}
+}
+
+// JSON is a document as values are held against it.
+type JSON struct {
 	value any
 	why   string // there is none; empty: there is
 }
 
-// read reads the body of the entry.
-func (d *document) read(e *Entry) {
-	d.of, d.value, d.why = e, nil, ""
-	var err error
-	switch b := e.Request.Body; {
-	case b.Truncated:
-		d.why = fmt.Sprintf("a body of %d bytes, of which the journal keeps %d", b.Length, len(b.Text))
-	case b.Length == 0:
-		d.why = "no body"
-	case b.Base64:
-		d.why = "a body that is no text"
-	default:
-		if d.value, err = Decode([]byte(b.Text)); err != nil {
-			d.why = "a body that is not JSON"
-		}
+// NewJSON reads a document.
+func NewJSON(text []byte) JSON {
+	value, err := Decode(text)
+	if err != nil {
+		return JSON{why: "a body that is not JSON"}
 	}
+	return JSON{value: value}
 }
 
-// at gives what the request has at the place, or why there is nothing.
-func (d *document) at(e *Entry, pointer string) (at any, why string) {
-	if d.of != e {
-		d.read(e)
-	}
+// NoJSON is a document that is not looked at, for that reason.
+func NoJSON(why string) JSON { return JSON{why: why} }
+
+// At gives what is at the place, as maps, lists, texts, booleans, nil and json.Number, or why there is nothing.
+func (d JSON) At(pointer string) (at any, why string) {
 	if d.why != "" || pointer == "" {
 		return d.value, d.why
 	}
@@ -90,6 +82,44 @@ func (d *document) at(e *Entry, pointer string) (at any, why string) {
 	}
 
 	return at, ""
+}
+
+// shows gives what is at the place for people.
+func (d JSON) shows(pointer string) string {
+	at, why := d.At(pointer)
+	if why != "" {
+		return why
+	}
+	text, err := json.Marshal(at)
+	if err != nil {
+		return "a value that cannot be shown"
+	}
+	return shortened(string(text))
+}
+
+// body is the body of a request, which is read once for all values of an expectation.
+type body struct {
+	entry *Entry
+	JSON
+}
+
+// of gives the body of the entry.
+func (b *body) of(e *Entry) JSON {
+	if b.entry == e {
+		return b.JSON
+	}
+	b.entry = e
+	switch sent := e.Request.Body; {
+	case sent.Truncated:
+		b.JSON = NoJSON(fmt.Sprintf("a body of %d bytes, of which the journal keeps %d", sent.Length, len(sent.Text)))
+	case sent.Length == 0:
+		b.JSON = NoJSON("no body")
+	case sent.Base64:
+		b.JSON = NoJSON("a body that is no text")
+	default:
+		b.JSON = NewJSON([]byte(sent.Text))
+	}
+	return b.JSON
 }
 
 // Decode gives a JSON document as maps, lists and scalars, whose numbers have one form for each value.

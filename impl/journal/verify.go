@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ type Expectation struct {
 // Value is a value at a place of a JSON document.
 type Value struct {
 	Pointer string // a JSON Pointer; empty: the document
-	Equals  []byte // JSON
+	Equals  json.RawMessage
 }
 
 // Failure is an expectation that does not hold.
@@ -118,9 +119,9 @@ func (x Expectation) checks() []check {
 			return orNone(strings.Join(e.Request.values(h.Name), ", "))
 		}})
 	}
-	body := &document{}
+	of := &body{}
 	for _, v := range x.Body {
-		all = append(all, v.check(body))
+		all = append(all, v.check(of))
 	}
 	return all
 }

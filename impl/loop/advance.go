@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -11,6 +12,8 @@ import (
 type Due struct {
 	Next func(ctx context.Context) (time.Time, error) // when there is something to do next; zero: nothing is planned
 	Do   func(ctx context.Context) error              // does what is due
+	// Exact: it is done at its time to the millisecond, whatever else is done a moment before.
+	Exact bool
 }
 
 // stage is the shortest step of Advance: what is due closer together is done together.
@@ -34,12 +37,25 @@ func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration,
 		if err != nil {
 			return err
 		}
+		exact, err := earliest(ctx, exactly(work))
+		if err != nil {
+			return err
+		}
+
 		next = soonerOf(next, target)
 		if least := now.Add(stage); next.Before(least) && least.Before(target) {
 			next = least
 		}
+		if exact.After(now) && exact.Before(next) {
+			next = exact
+		}
 		clock.AdvanceTo(next)
 	}
+}
+
+// exactly gives the work that is exact.
+func exactly(work []Due) []Due {
+	return slices.DeleteFunc(slices.Clone(work), func(w Due) bool { return !w.Exact })
 }
 
 // doAll does what is due now.

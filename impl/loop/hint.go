@@ -14,3 +14,11 @@ func (h Hint) Give() {
 	default:
 	}
 }
+
+// Both gives a function that gives both hints.
+func Both(a, b Hint) func() {
+	return func() {
+		a.Give()
+		b.Give()
+	}
+}

@@ -37,8 +37,11 @@ type worker struct {
 	started  time.Time
 	starting bool // the runtime may not know it yet
 	up       bool
-	waits    string // what it waits for, while it does not come up; empty: for nothing that is known
-	unplaced bool   // and no host holds it
+	upAt     time.Time     // when it comes up, where that is known; zero: it is not, or it is up
+	warms    time.Duration // by a script, from when it is up until it is ready
+	ready    time.Time     // by that; zero: nobody says
+	waits    string        // what it waits for, while it does not come up; empty: for nothing that is known
+	unplaced bool          // and no host holds it
 
 	ending  *ending              // it is to end, or has ended by itself; nil: neither
 	stopped bool                 // its container has ended
@@ -110,6 +113,15 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 		}
 	}
 
+	up, warms, scripted, err := l.boots(ctx, e)
+	if err != nil {
+		return key.ID, err
+	}
+	if scripted {
+		a.Boot = &up
+		l.containers.Update(w.ID, func(one *worker) { one.warms = warms })
+	}
+
 	if e.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, e.RegistryID)
@@ -120,6 +132,14 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	return key.ID, l.runtimeOf(e).Start(ctx, a)
 }
 
+// boots gives how long the start of a worker takes by the script of its endpoint; scripted is false if none says so.
+func (l *Workers) boots(ctx context.Context, e compute.Endpoint) (up, warms time.Duration, scripted bool, err error) {
+	if l.runtimeOf(e) != l.Runtime {
+		return 0, 0, false, nil
+	}
+	return l.Scripts.start(ctx, e.ID)
+}
+
 // look looks how a worker is: it notes when it came up, and sees to the end of one that is to end, or that ended by itself.
 func (l *Workers) look(ctx, ends context.Context, looks []*reconcile.Look[compute.WorkerID, worker]) {
 	for _, one := range looks {
@@ -127,10 +147,15 @@ func (l *Workers) look(ctx, ends context.Context, looks []*reconcile.Look[comput
 		if w.runtime == nil || w.gone {
 			continue // it is nobody's
 		}
-		one.Next = reconcile.At(l.Clock.Now().Add(watchTick + watchPause(l.containers.Known())))
+		now := l.Clock.Now()
+		next := now.Add(watchTick + watchPause(l.containers.Known()))
 		if w.ending == nil && !w.starting {
 			one.Err = l.inspect(ctx, one.Key, w)
+			if w.upAt.After(now) && w.upAt.Before(next) {
+				next = w.upAt
+			}
 		}
+		one.Next = reconcile.At(next)
 		if w.ending == nil || one.Err != nil {
 			continue
 		}
@@ -151,6 +176,10 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 	}
 
 	state, err := w.runtime.Inspect(ctx, string(id))
+	w.upAt = time.Time{}
+	if err == nil && state.Phase == runtime.Starting {
+		w.upAt = state.Until
+	}
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
 		l.ended(ctx, id, w, runtime.State{Phase: runtime.Ended, ExitCode: -1, Reason: gone(l.Placement, w.host)})
@@ -191,7 +220,13 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w *worker, at
 	})
 	if err == nil {
 		w.up = true
-		l.Queue.WorkerUp(w.endpoint, id, l.Simulated && w.runtime == l.Runtime)
+		simulated := l.Simulated && w.runtime == l.Runtime
+		if scripted := simulated && l.Scripts.of(w.endpoint) != nil; scripted {
+			w.ready = at.Add(w.warms - compute.Lag(l.Clock))
+			l.Scripts.Hint.Give()
+		} else {
+			l.Queue.WorkerUp(w.endpoint, id, simulated)
+		}
 	}
 	return err
 }

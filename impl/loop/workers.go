@@ -62,6 +62,8 @@ type Fleet struct {
 	Secrets OpenSecrets
 	// Demand is the hint that an endpoint may need more or fewer workers; nil: the loop's own, see Workers.Hint.
 	Demand Hint
+	// Scripts are those of endpoints on Runtime, whose workers are ready when the script says. Nil: there are none.
+	Scripts *Scripts
 }
 
 // workersAtOnce is how many workers are looked at at once, at most. The end of one takes as long as its container may take to end.
@@ -156,6 +158,12 @@ func (l *Workers) Run(ctx context.Context) {
 // Step takes up what was there before, looks how the workers are, decides for every endpoint, and sees to what was decided.
 // Errors are of single workers, which are looked at again.
 func (l *Workers) Step(ctx context.Context) {
+	now := l.Clock.Now()
+	for _, id := range l.containers.Keys() {
+		if w, _ := l.containers.Memory(id); !w.up && !w.upAt.IsZero() && !w.upAt.After(now) {
+			l.containers.Hint(id) // a look was planned for about that time
+		}
+	}
 	_ = l.containers.Step(ctx)
 	l.hintEndpoints()
 	_ = l.endpoints.Step(ctx)

@@ -302,11 +302,17 @@ func (q *Queue) Hold() (over func()) {
 // Holding reports how many requests are held now.
 func (q *Queue) Holding() int { return int(q.holding.Load()) }
 
-// Working reports whether a worker runs a job.
+// Working reports whether a worker runs a job, but for those that a script says what to do of: they go by the clock.
 func (q *Queue) Working() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.held) > 0
+	for _, h := range q.held {
+		d := q.dispatchers[h.endpoint]
+		if d == nil || d.workers[h.worker] == nil || !d.workers[h.worker].scripted {
+			return true
+		}
+	}
+	return false
 }
 
 // watchers are those who wait for something of a job: their channels are closed when it comes. Every method needs the

@@ -18,6 +18,7 @@ type stopping struct {
 // workerState is what is known of one worker. It is the owner's memory: the rows say which jobs it holds, and the rest is reported again.
 type workerState struct {
 	managed   bool  // started by us
+	scripted  bool  // what it does is said by a script
 	version   int64 // of the release that it is made of, if it is managed
 	seen      bool  // has spoken since it was started
 	up        bool  // its container is up, and it is ready by that

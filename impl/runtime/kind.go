@@ -79,6 +79,8 @@ type Simulation interface {
 	Next() time.Time
 	// SetBoot sets how long an allocation that is started from now on takes to come up.
 	SetBoot(time.Duration)
+	// Exit has an allocation that is up end by itself, with the exit code. An unknown one is no error.
+	Exit(id string, code int)
 	// Reset forgets every allocation, and what was set.
 	Reset()
 }

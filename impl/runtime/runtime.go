@@ -100,7 +100,8 @@ type Allocation struct {
 	Credential func(context.Context) (Credential, error)
 	GPUs       GPUs
 	Labels     map[string]string
-	StartedAt  time.Time // set when it was up before a restart of berth: the simulated fleet takes it as up since then
+	Boot       *time.Duration // how long it takes to come up where it is simulated; nil: as the simulation has it
+	StartedAt  time.Time      // set when it was up before a restart of berth: the simulated fleet takes it as up since then
 }
 
 // GPUs are those that an allocation gets: the devices where somebody chose them, else so many as the runtime chooses.

@@ -60,17 +60,14 @@ func (s *Scanner) Once(seen *uint64, bit uint) bool {
 func (s *Scanner) Twice() { s.violate("appears twice") }
 
 // Unknown refuses the current member.
-func (s *Scanner) Unknown() {
-	s.violate("is not a known member")
-	s.Skip()
-}
+func (s *Scanner) Unknown() { s.UnknownBut(nil) }
 
 // UnknownBut refuses the current member, and notes which editions have it.
 func (s *Scanner) UnknownBut(others Elsewhere) {
 	before := len(s.violations)
 	s.violate("is not a known member")
 	if len(s.violations) > before {
-		s.violations[before].In = others[string(s.name)]
+		s.violations[before].Unknown, s.violations[before].In = true, others[string(s.name)]
 	}
 	s.Skip()
 }

@@ -13,6 +13,7 @@ import (
 type Violation struct {
 	Where   string // a JSON Pointer, empty for the whole body, or query.name, path.name, header.name
 	Message string
+	Unknown bool     // it is about a member that there is not
 	In      []string // the editions of the contract that know it, where this one does not; nil: it is another fault, or none does
 }
 

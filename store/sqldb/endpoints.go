@@ -164,7 +164,7 @@ func (tx *Tx) PageEndpoints(user compute.UserID, p compute.Page) ([]compute.Endp
 
 // DeleteEndpoint removes the endpoint with its releases, its builds, its counts and what is kept of its workers that ended, known or not.
 func (tx *Tx) DeleteEndpoint(id compute.EndpointID) error {
-	for _, query := range []string{deleteReleases, deleteCounts, deleteEnded, deleteBuilds, deleteEndpoint} {
+	for _, query := range []string{deleteReleases, deleteCounts, deleteEnded, deleteBuilds, deleteScript, deleteEndpoint} {
 		if _, err := tx.exec("delete endpoint "+string(id), query, string(id)); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ func Tables() map[string][]string {
 		"registries": names(registryColumns), "delegations": names(delegationColumns), "templates": names(templateColumns),
 		"ssh_keys": names(sshKeyColumns), "clusters": names(clusterColumns), "system_lines": names(lineColumns), "charges": names(chargeColumns),
 		"runtimes": names(runtimeColumns), "clock": names(lagColumn), "secrets": names(sealedSecretColumns), "global_volumes": names(globalVolumeColumns),
-		"builds": names(insertBuild), "host_changes": names(hostChangeColumns), "seeds": names(seedColumn), "states": names(stateColumns),
+		"builds": names(insertBuild), "host_changes": names(hostChangeColumns), "seeds": names(seedColumn), "states": names(stateColumns), "scripts": names(scriptColumns),
 	}
 }
 

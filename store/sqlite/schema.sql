@@ -360,6 +360,14 @@ CREATE TABLE runtimes (
   PRIMARY KEY (name, address)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE scripts (
+  endpoint_id TEXT PRIMARY KEY NOT NULL,
+  document    TEXT NOT NULL,
+  counts      TEXT NOT NULL
+) STRICT;
+
+-- sqlite_autoindex_scripts_1 ON scripts;
+
 CREATE TABLE secrets (
   seq         INTEGER PRIMARY KEY,
   id          TEXT NOT NULL UNIQUE,

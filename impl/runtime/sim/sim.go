@@ -147,8 +147,12 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 		return err
 	}
 
+	boot := f.boot
+	if a.Boot != nil {
+		boot = *a.Boot
+	}
 	r := run{
-		image: unique.Make(a.Image), generation: a.Generation, startAt: now.UnixNano(), upAt: now.Add(f.boot), lag: compute.Lag(f.clock),
+		image: unique.Make(a.Image), generation: a.Generation, startAt: now.UnixNano(), upAt: now.Add(boot), lag: compute.Lag(f.clock),
 		extras: &extras{args: a.Args, ports: a.Ports, gpus: a.GPUs.Number(), link: a.Link},
 	}
 	if !known && !a.StartedAt.IsZero() {
@@ -258,6 +262,15 @@ func (f *Fleet) end(id string, code int) {
 	if a.state(now).Phase != runtime.Ended {
 		a.endAt, a.exitCode = now, code
 		f.allocations[id] = a
+	}
+}
+
+// Exit ends the allocation with the exit code, as a program that ends by itself. An unknown one is no error.
+func (f *Fleet) Exit(id string, code int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.allocations[id]; ok {
+		f.end(id, code)
 	}
 }
 
