@@ -28,12 +28,12 @@ var _ = area(func() {
 			c.after(50*time.Millisecond, q, id, "COMPLETED")
 			status, chunks = q.stream(id)
 			require.Equal(c, []any{"COMPLETED", []string{`{"output":{"to":"x"}}`}}, []any{status, chunks})
-			q.ends(id, "COMPLETED", 150, c.parsed(`["Hello ",{"to":"x"}]`))
+			q.endsAs(id, "COMPLETED", 150, c.parsed(`["Hello ",{"to":"x"}]`))
 
 			c.advance(0)
 			_, chunks = q.stream(plain)
 			require.Equal(c, []string{`{"output":"a"}`, `{"output":"b"}`}, chunks)
-			q.ends(plain, "COMPLETED", 0, []any{})
+			q.endsAs(plain, "COMPLETED", 0, []any{})
 		})
 	})
 
@@ -42,7 +42,7 @@ var _ = area(func() {
 			q, _ := c.byScript(`{"delay":{"fixed":20},"chunks":[{"value":1}],"error":"out of ideas"}`, boot)
 			id := q.input(`{}`)
 			c.advance(time.Second)
-			require.Equal(c, "out of ideas", q.ends(id, "FAILED", 20, nil)["error"])
+			require.Equal(c, "out of ideas", q.endsAs(id, "FAILED", 20, nil)["error"])
 			_, chunks := q.stream(id)
 			require.Equal(c, []string{`{"output":1}`}, chunks)
 		})
@@ -56,12 +56,12 @@ var _ = area(func() {
 			c.advance(122 * time.Millisecond)
 			require.Equal(c, "IN_PROGRESS", q.status(first)["status"])
 			died := q.status(first)["workerId"]
-			require.Equal(c, died, q.ends(beside, "COMPLETED", 10, 1.0)["workerId"], "the other job was done by then")
+			require.Equal(c, died, q.endsAs(beside, "COMPLETED", 10, 1.0)["workerId"], "the other job was done by then")
 
 			c.advance(time.Millisecond)
 			require.Contains(c, []any{"IN_QUEUE", "IN_PROGRESS"}, q.status(first)["status"])
 			c.advance(time.Second)
-			again := q.ends(first, "COMPLETED", 10, 2.0)
+			again := q.endsAs(first, "COMPLETED", 10, 2.0)
 			require.EqualValues(c, 1, again["retries"])
 			require.NotEqual(c, died, again["workerId"])
 			for _, w := range c.crew(at) {
@@ -70,7 +70,7 @@ var _ = area(func() {
 
 			always := q.input(`{"always":true}`)
 			c.advance(5 * time.Minute)
-			require.Contains(c, q.ends(always, "FAILED", 0, nil)["error"], "gave up after 3 attempts: the worker ended with exit code 1")
+			require.Contains(c, q.endsAs(always, "FAILED", 0, nil)["error"], "gave up after 3 attempts: the worker ended with exit code 1")
 			_, _, used := c.played(at)
 			require.Equal(c, []any{1.0, 3.0, 2.0}, used)
 		})
@@ -81,8 +81,8 @@ var _ = area(func() {
 			q, _ := c.byScript(`{"refreshWorker":{"output":{"n":"{{/n}}"}},"delay":{"fixed":10}}`, boot)
 			first, second := q.input(`{"n":1}`), q.input(`{"n":2}`)
 			c.advance(10 * time.Second)
-			a := q.ends(first, "COMPLETED", 10, map[string]any{"n": 1.0})
-			b := q.ends(second, "COMPLETED", 10, map[string]any{"n": 2.0})
+			a := q.endsAs(first, "COMPLETED", 10, map[string]any{"n": 1.0})
+			b := q.endsAs(second, "COMPLETED", 10, map[string]any{"n": 2.0})
 			require.NotEqual(c, a["workerId"], b["workerId"])
 		})
 	})
@@ -106,7 +106,7 @@ var _ = area(func() {
 			require.EqualValues(c, 29503, c.after(7*time.Millisecond, q, id, "COMPLETED")["delayTime"])
 			warm := q.input(`{}`)
 			c.advance(7 * time.Millisecond)
-			require.EqualValues(c, 0, q.ends(warm, "COMPLETED", 7, 1.0)["delayTime"], "the worker is there")
+			require.EqualValues(c, 0, q.endsAs(warm, "COMPLETED", 7, 1.0)["delayTime"], "the worker is there")
 		})
 
 		starts := func(chance float64, seed int) (all []float64) {
@@ -114,7 +114,7 @@ var _ = area(func() {
 			for range 8 {
 				id := q.input(`{}`)
 				c.advance(time.Minute)
-				all = append(all, q.ends(id, "COMPLETED", 0, nil)["delayTime"].(float64))
+				all = append(all, q.endsAs(id, "COMPLETED", 0, nil)["delayTime"].(float64))
 			}
 			return all
 		}
@@ -151,7 +151,7 @@ var _ = area(func() {
 			q, at := c.byScript(`{"delay":{"fixed":500000},"output":1}`, boot)
 			id := q.submit(`{"input":{},"policy":{"executionTimeout":600000}}`)
 			c.advance(10 * time.Minute)
-			require.Nil(c, q.ends(id, "COMPLETED", 500000, 1.0)["retries"])
+			require.Nil(c, q.endsAs(id, "COMPLETED", 500000, 1.0)["retries"])
 			_, _, used := c.played(at)
 			require.Equal(c, []any{1.0}, used)
 		})
@@ -166,13 +166,13 @@ var _ = area(func() {
 			worker := c.crew(at)[0]["id"]
 			require.Equal(c, 200, q.Queue("POST", "cancel/"+cancelled, "").Status)
 			c.advance(0)
-			require.Equal(c, worker, q.ends(next, "COMPLETED", 0, "next")["workerId"])
+			require.Equal(c, worker, q.endsAs(next, "COMPLETED", 0, "next")["workerId"])
 
 			late := q.submit(`{"input":{"long":true},"policy":{"executionTimeout":5000}}`)
 			next = q.input(`{}`)
 			c.after(5*time.Second, q, late, "TIMED_OUT")
 			c.advance(0)
-			require.Equal(c, worker, q.ends(next, "COMPLETED", 0, "next")["workerId"])
+			require.Equal(c, worker, q.endsAs(next, "COMPLETED", 0, "next")["workerId"])
 			require.EqualValues(c, 5000, q.status(next)["delayTime"])
 			q.input(`{}`)
 			c.advance(5 * time.Minute)
@@ -214,16 +214,16 @@ var _ = area(func() {
 			c.script(at, `{"output":"new"}`, "")
 			next := q.input(`{}`)
 			c.advance(500 * time.Millisecond)
-			q.ends(old, "COMPLETED", 1000, "old")
+			q.endsAs(old, "COMPLETED", 1000, "old")
 			c.advance(0)
-			q.ends(next, "COMPLETED", 0, "new")
+			q.endsAs(next, "COMPLETED", 0, "new")
 
 			c.script(at, `{"delay":{"fixed":1000},"output":"last"}`, "")
 			last := q.input(`{}`)
 			c.advance(500 * time.Millisecond)
 			c.set("DELETE", scriptOf(at), "")
 			c.advance(500 * time.Millisecond)
-			q.ends(last, "COMPLETED", 1000, "last")
+			q.endsAs(last, "COMPLETED", 1000, "last")
 		})
 	})
 
@@ -306,9 +306,9 @@ var _ = area(func() {
 			q, _ := c.byScript(`{"match":[{"pointer":"/a","equals":1}],"output":1},{"match":[{"pointer":"/b","equals":1}],"output":["`+strings.Repeat("{{input}}", 2000)+`"]},{"output":"any"}`, boot)
 			fits, long, grown := q.input(`{"a":1,"x":"`+strings.Repeat("x", 1<<20-20)+`"}`), q.input(`{"a":1,"x":"`+strings.Repeat("x", 1<<20)+`"}`), q.input(`{"b":1,"x":"`+strings.Repeat("x", 20000)+`"}`)
 			c.advance(time.Second)
-			q.ends(fits, "COMPLETED", 0, 1.0)
-			q.ends(long, "COMPLETED", 0, "any")
-			require.Contains(c, q.ends(grown, "FAILED", 0, nil)["error"], "longer than 20000000 bytes")
+			q.endsAs(fits, "COMPLETED", 0, 1.0)
+			q.endsAs(long, "COMPLETED", 0, "any")
+			require.Contains(c, q.endsAs(grown, "FAILED", 0, nil)["error"], "longer than 20000000 bytes")
 		})
 	})
 })
