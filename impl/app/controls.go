@@ -44,7 +44,7 @@ func openControls(
 	due := w.due(simulations)
 	made := &controls{
 		key: c.controlsKey, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: due,
-		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, c.Log),
+		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, use.alone, c.Log),
 		holder: g.holder, secrets: g.dir.secrets,
 	}
 	if made.key != "" { // the rows have it
@@ -115,9 +115,7 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 func (c *controls) Clock() *compute.SettableClock { return c.clock }
 
 func (c *controls) Advance(ctx context.Context, d time.Duration) error {
-	if scripted := c.use.scripted; scripted != nil {
-		defer scripted.Alone()()
-	}
+	defer c.use.alone()()
 	return loop.Advance(ctx, c.clock, d, c.work)
 }
 

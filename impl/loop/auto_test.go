@@ -36,7 +36,7 @@ func play(t *testing.T, f func(t *testing.T, p *playing, start time.Time), due .
 			p.due = append(p.due, start.Add(d))
 		}
 		work := []loop.Due{{Next: p.next, Do: p.do}}
-		p.auto = loop.NewAuto(p.clock, work, func() int { return int(p.held.Load()) }, p.working.Load, slog.New(slog.DiscardHandler))
+		p.auto = loop.NewAuto(p.clock, work, func() int { return int(p.held.Load()) }, p.working.Load, func() func() { return func() {} }, slog.New(slog.DiscardHandler))
 
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
