@@ -170,8 +170,12 @@ func (l *ScriptedWorkers) step(ctx context.Context) (crashed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failed = time.Time{}
-	changed, err := l.Scripts.reread(ctx)
+	changed := l.Scripts.fresh.Swap(false)
+	err := l.Scripts.reread(ctx)
 	l.note(err, "the scripts could not be read")
+	if err != nil {
+		l.Scripts.fresh.Store(true)
+	}
 	if l.Scripts.none() && len(l.seats) == 0 && !changed {
 		return false
 	}

@@ -17,9 +17,11 @@ type Scripts struct {
 	Hint  Hint // is given when there may be something to do by them
 	store store.Store
 	stale atomic.Bool // the rows may say something else
+	fresh atomic.Bool // they did, and the scripted workers have not looked at it
 
-	mu    sync.Mutex
-	known map[compute.EndpointID]known
+	reading sync.Mutex // while the rows are read: who asks meanwhile waits for what they say
+	mu      sync.Mutex
+	known   map[compute.EndpointID]known
 }
 
 // known is a script that was read.
@@ -32,19 +34,23 @@ type known struct {
 func NewScripts(s store.Store) *Scripts {
 	all := &Scripts{store: s, Hint: NewHint(), known: map[compute.EndpointID]known{}}
 	all.stale.Store(true)
+	all.fresh.Store(true)
 	return all
 }
 
 // Changed has the rows read again.
 func (s *Scripts) Changed() {
 	s.stale.Store(true)
+	s.fresh.Store(true)
 	s.Hint.Give()
 }
 
-// reread reads the rows, if they may say something else, and reports whether it did.
-func (s *Scripts) reread(ctx context.Context) (bool, error) {
+// reread reads the rows, if they may say something else.
+func (s *Scripts) reread(ctx context.Context) error {
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	if !s.stale.Swap(false) {
-		return false, nil
+		return nil
 	}
 	var rows []compute.EndpointScript
 	err := s.store.Read(ctx, func(tx store.Tx) (err error) {
@@ -53,7 +59,7 @@ func (s *Scripts) reread(ctx context.Context) (bool, error) {
 	})
 	if err != nil {
 		s.stale.Store(true)
-		return false, err
+		return err
 	}
 
 	s.mu.Lock()
@@ -70,10 +76,10 @@ func (s *Scripts) reread(ctx context.Context) (bool, error) {
 
 	for _, row := range rows {
 		if _, err := s.parsed(row); err != nil {
-			return true, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // parsed gives the script of a row.
@@ -146,7 +152,7 @@ func (s *Scripts) start(ctx context.Context, id compute.EndpointID) (up, ready t
 	if s == nil {
 		return 0, 0, false, nil
 	}
-	if _, err = s.reread(ctx); err != nil || s.of(id) == nil {
+	if err = s.reread(ctx); err != nil || s.of(id) == nil {
 		return 0, 0, false, err
 	}
 	_, err = s.count(ctx, id, func(one *script.Script, c *script.Counts) { up, ready, scripted = one.Start(c) })
