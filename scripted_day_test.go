@@ -39,7 +39,7 @@ func lived(t *testing.T) (jobs []string, received int) {
 	require.NoError(t, s.Script(id).Set(t.Context(), script))
 
 	began := clock.Now()
-	clock.Auto(24 * time.Hour)
+	clock.Auto(24*time.Hour, time.Second)
 	var ids []string
 	for n := range 48 {
 		_, job := call(t, "POST", s.QueueURL()+"/v2/"+id+"/run", s.Key(), fmt.Sprintf(`{"input":{"n":%d},"webhook":%q}`, n, s.URL()+"/_berth/inbox/day"))

@@ -73,22 +73,29 @@ func (a *Auto) On() (on bool, left time.Duration) {
 	return a.on, left
 }
 
-// Request counts a request that is under way until over is called.
-func (a *Auto) Request() (over func()) {
+// Request counts a request that is under way until over is called. Answered is called before its sender can know of the answer, and so before
+// it can ask for more; both may be called again.
+func (a *Auto) Request() (answered, over func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.requests++
 	a.answered = max(0, a.answered-1) // it is one of those, most likely
-	return func() {
+	a.hint()
+
+	answered = sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.answered++
+		a.at = a.machine.Now()
+	})
+	over = sync.OnceFunc(func() {
+		answered()
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.requests--
-		if a.on {
-			a.answered++
-			a.at = a.machine.Now()
-			a.hint()
-		}
-	}
+		a.hint()
+	})
+	return answered, over
 }
 
 // hint has Run look. The caller has the lock.
