@@ -75,8 +75,8 @@ var _ = area(func() {
 				require.NoError(c, err)
 				delete(ended, name)
 			}
-			require.Equal(c, 3*time.Second, times["startedAt"].Sub(times["submittedAt"]))
-			require.Equal(c, 2*time.Second, times["finishedAt"].Sub(times["startedAt"]))
+			require.Equal(c, 3*time.Second, times["startedAt"].Sub(times["submittedAt"]).Round(time.Millisecond))
+			require.Equal(c, 2*time.Second, times["finishedAt"].Sub(times["startedAt"]).Round(time.Millisecond))
 			require.Equal(c, map[string]any{
 				"id": id, "endpointId": q.Endpoint, "status": "COMPLETED", "attempts": 1.0, "workerId": "w", "delayTime": 3000.0, "executionTime": 2000.0,
 			}, ended, "without input and output")
