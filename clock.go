@@ -23,14 +23,15 @@ func (s *Server) Clock() Clock {
 func (c Clock) Now() time.Time { return c.app.Clock().Wall() }
 
 // Freeze makes the clock stand still.
-func (c Clock) Freeze() { c.app.SetClock(app.ClockFrozen, 0) }
+func (c Clock) Freeze() { c.app.SetClock(app.ClockFrozen, 0, 0) }
 
 // Resume makes the clock run again from where it stood.
-func (c Clock) Resume() { c.app.SetClock(app.ClockRunning, 0) }
+func (c Clock) Resume() { c.app.SetClock(app.ClockRunning, 0, 0) }
 
 // Auto has the clock go to the next thing that is due by itself whenever everything waits, from now on until it is frozen or resumed. It
-// goes on for at most that long and stands still then; 0: on and on. Who was answered has some 20 ms of the machine's time to ask for more.
-func (c Clock) Auto(most time.Duration) { c.app.SetClock(app.ClockAuto, most) }
+// goes on for at most that long and stands still then; 0: on and on. Who was answered, or woken by Sleep, has settle, in the machine's time, to ask
+// for more; 0: 20 ms.
+func (c Clock) Auto(most, settle time.Duration) { c.app.SetClock(app.ClockAuto, most, settle) }
 
 // Sleep returns when the clock has moved on by d, or with the error of ctx. A clock that goes by itself goes on when all who could do
 // something sleep or wait for something.

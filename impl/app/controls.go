@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -44,7 +45,7 @@ func openControls(
 	due := w.due(simulations)
 	made := &controls{
 		key: c.controlsKey, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: due,
-		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, c.Log),
+		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, use.alone, c.Log),
 		holder: g.holder, secrets: g.dir.secrets,
 	}
 	if made.key != "" { // the rows have it
@@ -86,10 +87,11 @@ const (
 	ClockAuto    = httpapi.ClockAuto
 )
 
-// SetClock has that clock run, stand still, or go by itself by at most so much; 0: without a bound. It needs the test controls.
-func (s *Server) SetClock(mode httpapi.ClockMode, most time.Duration) {
+// SetClock has that clock run, stand still, or go by itself by at most so much, 0 being without a bound, when nothing came for settle; 0: the
+// default. It needs the test controls.
+func (s *Server) SetClock(mode httpapi.ClockMode, most, settle time.Duration) {
 	if c, err := s.controls(); err == nil {
-		c.SetClock(mode, most, httpapi.DefaultSettle)
+		c.SetClock(mode, most, cmp.Or(settle, httpapi.DefaultSettle))
 	}
 }
 
@@ -99,7 +101,8 @@ func (s *Server) Sleep(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	defer c.Request()()
+	_, over := c.Request()
+	defer over()
 	return compute.Sleep(ctx, c.clock, d)
 }
 
@@ -115,9 +118,7 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 func (c *controls) Clock() *compute.SettableClock { return c.clock }
 
 func (c *controls) Advance(ctx context.Context, d time.Duration) error {
-	if scripted := c.use.scripted; scripted != nil {
-		defer scripted.Alone()()
-	}
+	defer c.use.alone()()
 	return loop.Advance(ctx, c.clock, d, c.work)
 }
 
@@ -140,7 +141,7 @@ func (c *controls) ClockMode() (mode httpapi.ClockMode, left time.Duration) {
 	return httpapi.ClockRunning, 0
 }
 
-func (c *controls) Request() (over func()) { return c.auto.Request() }
+func (c *controls) Request() (answered, over func()) { return c.auto.Request() }
 
 func (c *controls) Step(ctx context.Context, by time.Duration) error {
 	c.keeper.running.Step(by)

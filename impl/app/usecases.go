@@ -200,3 +200,11 @@ func declare(ctx context.Context, all []Endpoint, endpoints *control.Endpoints) 
 
 	return ids, nil
 }
+
+// alone keeps scripted workers from doing anything but what a clock that is set brings, until over is called.
+func (u *useCases) alone() (over func()) {
+	if u.scripted == nil {
+		return func() {}
+	}
+	return u.scripted.Alone()
+}

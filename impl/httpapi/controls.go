@@ -67,7 +67,8 @@ type ControlledClock interface {
 	// ClockMode gives what the clock does and, when it goes by itself up to a bound, how long yet.
 	ClockMode() (mode ClockMode, left time.Duration)
 	// Request counts a request that is under way until over is called: the clock does not go by itself meanwhile, unless the request is held.
-	Request() (over func())
+	// Answered is called when its answer begins; both may be called again.
+	Request() (answered, over func())
 	// Advance sets the clock forward and does all that is due on the way.
 	Advance(ctx context.Context, d time.Duration) error
 	// Step has the machine's time of day step.

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -99,14 +98,17 @@ func asksForHTML(h http.Header) bool {
 	return false
 }
 
-// underWay counts the requests that are worked at, but for those about the clock itself: one that sleeps counts.
+// underWay counts the requests that are worked at, but for those about the clock itself, of which one that sleeps counts, and for webhooks, whose
+// sender asks for nothing more.
 func (s *Services) underWay(next handler) handler {
 	return func(r *request) error {
-		if path := r.Request().URL.Path; strings.HasPrefix(path, clockPath) && path != clockPath+"/sleep" {
+		if path := r.Request().URL.Path; strings.HasPrefix(path, clockPath) && path != clockPath+"/sleep" || isInbox(path) {
 			return next(r)
 		}
-		r.over = sync.OnceFunc(s.Controls.Request())
-		defer r.over()
+		answered, over := s.Controls.Request()
+		defer over()
+		r.over = over
+		r.Response().Before(answered)
 		return next(r)
 	}
 }

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -33,29 +32,50 @@ func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration,
 			return nil
 		}
 
-		next, err := earliest(ctx, work)
+		plan, err := planned(ctx, work)
 		if err != nil {
 			return err
 		}
-		exact, err := earliest(ctx, exactly(work))
-		if err != nil {
-			return err
-		}
-
-		next = soonerOf(next, target)
-		if least := now.Add(stage); next.Before(least) && least.Before(target) {
-			next = least
-		}
-		if exact.After(now) && exact.Before(next) {
-			next = exact
-		}
-		clock.AdvanceTo(next)
+		clock.AdvanceTo(plan.after(now, target))
 	}
 }
 
-// exactly gives the work that is exact.
-func exactly(work []Due) []Due {
-	return slices.DeleteFunc(slices.Clone(work), func(w Due) bool { return !w.Exact })
+// plan is when there is something to do next, and something exact; zero: nothing is planned.
+type plan struct{ next, exact time.Time }
+
+// planned gives when there is something to do.
+func planned(ctx context.Context, work []Due) (p plan, _ error) {
+	for _, w := range work {
+		t, err := w.Next(ctx)
+		if err != nil {
+			return p, err
+		}
+		p.next = soonerOf(p.next, t)
+		if w.Exact {
+			p.exact = soonerOf(p.exact, t)
+		}
+	}
+	return p, nil
+}
+
+// after gives where the clock goes to from now, not over the end; zero: nowhere, without an end.
+func (p plan) after(now, end time.Time) time.Time {
+	next := soonerOf(p.next, end)
+	if least := now.Add(stage); !next.IsZero() && next.Before(least) && (end.IsZero() || least.Before(end)) {
+		next = least
+	}
+	if p.exact.After(now) && p.exact.Before(next) {
+		next = p.exact
+	}
+	return next
+}
+
+// soonerOf gives the earlier of two times, of which zero is none.
+func soonerOf(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // doAll does what is due now.
@@ -66,16 +86,4 @@ func doAll(ctx context.Context, work []Due) error {
 		}
 	}
 	return nil
-}
-
-// earliest gives when there is something to do next; zero: nothing is planned.
-func earliest(ctx context.Context, work []Due) (next time.Time, _ error) {
-	for _, w := range work {
-		t, err := w.Next(ctx)
-		if err != nil {
-			return next, err
-		}
-		next = soonerOf(next, t)
-	}
-	return next, nil
 }

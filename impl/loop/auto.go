@@ -17,6 +17,7 @@ type Auto struct {
 	Work    []Due
 	Held    func() int  // requests that are held now
 	Working func() bool // a worker of the outside runs a job
+	Alone   func() (over func()) // keeps others from doing what is due, until over is called
 	Log     *slog.Logger
 
 	machine compute.SystemClock
@@ -27,12 +28,13 @@ type Auto struct {
 	until    time.Time     // where it stops; zero: nowhere
 	settle   time.Duration // of the machine's time, in which who was answered may ask for more
 	requests int           // under way
-	active   time.Time     // on the machine's clock: when something happened last that makes somebody ask for more
+	answered int           // how many may ask for more, since they were answered and did not yet
+	at       time.Time     // when the last one was, on the machine's clock
 }
 
 // NewAuto makes one that is off.
-func NewAuto(clock *compute.SettableClock, work []Due, held func() int, working func() bool, log *slog.Logger) *Auto {
-	return &Auto{Clock: clock, Work: work, Held: held, Working: working, Log: log, wake: make(chan struct{}, 1)}
+func NewAuto(clock *compute.SettableClock, work []Due, held func() int, working func() bool, alone func() (over func()), log *slog.Logger) *Auto {
+	return &Auto{Clock: clock, Work: work, Held: held, Working: working, Alone: alone, Log: log, wake: make(chan struct{}, 1)}
 }
 
 // Begin has the clock go by itself from now on, by at most so much; 0: without a bound. settle is how long, in the machine's time, nothing
@@ -41,7 +43,8 @@ func (a *Auto) Begin(most, settle time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.Clock.Freeze()
-	a.on, a.until, a.settle, a.active = true, time.Time{}, settle, a.machine.Now()
+	a.on, a.until, a.settle = true, time.Time{}, settle
+	a.answered, a.at = 1, a.machine.Now()
 	if most > 0 {
 		a.until = a.Clock.Now().Add(most)
 	}
@@ -70,20 +73,29 @@ func (a *Auto) On() (on bool, left time.Duration) {
 	return a.on, left
 }
 
-// Request counts a request that is under way until over is called.
-func (a *Auto) Request() (over func()) {
-	a.count(1)
-	return func() { a.count(-1) }
-}
-
-func (a *Auto) count(n int) {
+// Request counts a request that is under way until over is called. Answered is called before its sender can know of the answer, and so before
+// it can ask for more; both may be called again.
+func (a *Auto) Request() (answered, over func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.requests += n
-	if a.on {
-		a.active = a.machine.Now()
+	a.requests++
+	a.answered = max(0, a.answered-1) // it is one of those, most likely
+	a.hint()
+
+	answered = sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.answered++
+		a.at = a.machine.Now()
+	})
+	over = sync.OnceFunc(func() {
+		answered()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.requests--
 		a.hint()
-	}
+	})
+	return answered, over
 }
 
 // hint has Run look. The caller has the lock.
@@ -124,25 +136,28 @@ func (a *Auto) step(ctx context.Context) (pause time.Duration, on bool) {
 		return pause, on
 	}
 
-	err := doAll(ctx, a.Work)
-	next, nextErr := earliest(ctx, a.Work)
-	if err == nil {
-		err = nextErr
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			a.Log.Error("the clock cannot go on by itself: it is tried again", "error", err)
-		}
+	defer a.Alone()()
+	moved, err := a.goOn(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		a.Log.Error("the clock cannot go on by itself: it is tried again", "error", err)
 		return idlePause, true
-	}
-
-	if !a.move(next) {
+	case !moved:
 		return idlePause, true
-	}
-	if err := doAll(ctx, a.Work); err != nil && ctx.Err() == nil {
-		a.Log.Error("what is due failed while the clock goes by itself", "error", err)
 	}
 	return 0, true
+}
+
+// goOn does what is due, goes to what is due next and does that. It reports whether there was anything.
+func (a *Auto) goOn(ctx context.Context) (moved bool, err error) {
+	if err = doAll(ctx, a.Work); err != nil {
+		return false, err
+	}
+	p, err := planned(ctx, a.Work)
+	if err != nil || !a.move(p) {
+		return false, err
+	}
+	return true, doAll(ctx, a.Work)
 }
 
 // waits reports whether it is on, and how long to wait before everything may wait; 0: everything does.
@@ -168,35 +183,30 @@ func (a *Auto) waits() (pause time.Duration, on bool) {
 	if a.requests > held+sleepers {
 		return busyPause, true
 	}
-	return max(0, a.settle-a.machine.Now().Sub(a.active)), true
+	if left := a.settle - a.machine.Now().Sub(a.at); a.answered > 0 && left > 0 {
+		return left, true
+	}
+	a.answered = 0
+	return 0, true
 }
 
 // move sets the clock forward to the first of what is due next, who sleeps and the end, if it is on still and there is any.
-func (a *Auto) move(next time.Time) bool {
+func (a *Auto) move(p plan) bool {
 	held := a.Held()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
 	_, wakes := a.Clock.Sleepers()
-	next = soonerOf(soonerOf(next, wakes), a.until)
+	p.exact = soonerOf(p.exact, wakes)
+	p.next = soonerOf(p.next, wakes)
+	next := p.after(a.Clock.Now(), a.until)
 	if !a.on || next.IsZero() {
 		return false
-	}
-	if least := a.Clock.Now().Add(stage); next.Before(least) && (a.until.IsZero() || least.Before(a.until)) {
-		next = least
 	}
 
 	a.Clock.AdvanceTo(next)
 	if held > 0 { // what is done now may be what they wait for
-		a.active = a.machine.Now()
+		a.answered, a.at = max(1, a.answered), a.machine.Now()
 	}
 	return true
-}
-
-// soonerOf gives the earlier of two times, of which zero is none.
-func soonerOf(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

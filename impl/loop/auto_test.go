@@ -36,7 +36,7 @@ func play(t *testing.T, f func(t *testing.T, p *playing, start time.Time), due .
 			p.due = append(p.due, start.Add(d))
 		}
 		work := []loop.Due{{Next: p.next, Do: p.do}}
-		p.auto = loop.NewAuto(p.clock, work, func() int { return int(p.held.Load()) }, p.working.Load, slog.New(slog.DiscardHandler))
+		p.auto = loop.NewAuto(p.clock, work, func() int { return int(p.held.Load()) }, p.working.Load, func() func() { return func() {} }, slog.New(slog.DiscardHandler))
 
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
@@ -71,7 +71,7 @@ func (p *playing) do(context.Context) error {
 func TestAuto_GoesToEachThingAtItsTimeAndStops(t *testing.T) {
 	t.Parallel()
 	play(t, func(t *testing.T, p *playing, start time.Time) {
-		over := p.auto.Request()
+		_, over := p.auto.Request()
 		p.auto.Begin(24*time.Hour, 0)
 		require.NoError(t, compute.Sleep(t.Context(), p.clock, 90*time.Minute))
 		passes(time.Minute)
@@ -90,7 +90,7 @@ func TestAuto_GoesToEachThingAtItsTimeAndStops(t *testing.T) {
 func TestAuto_WaitsForWhatIsWorkedAt(t *testing.T) {
 	t.Parallel()
 	play(t, func(t *testing.T, p *playing, start time.Time) {
-		over := p.auto.Request()
+		_, over := p.auto.Request()
 		p.auto.Begin(0, 20*time.Millisecond)
 		passes(time.Minute)
 		require.Equal(t, start, p.clock.Now(), "a request is under way")
@@ -109,7 +109,7 @@ func TestAuto_GoesOnWhileRequestsAreHeld(t *testing.T) {
 	t.Parallel()
 	play(t, func(t *testing.T, p *playing, start time.Time) {
 		p.held.Add(1)
-		over := p.auto.Request()
+		_, over := p.auto.Request()
 		p.auto.Begin(0, 20*time.Millisecond)
 		passes(30 * time.Millisecond)
 		require.Equal(t, start.Add(time.Hour), p.clock.Now(), "what was done may be what the request waits for: it may be answered, and more be asked")
