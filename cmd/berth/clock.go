@@ -54,10 +54,17 @@ func (c *connection) resumeClock(ctx context.Context) (*http.Response, error) {
 	return c.controls.ResumeClock(ctx)
 }
 
-// printClock asks and prints the clock that is answered.
-func printClock(cmd *cobra.Command, ask askClock) error {
+// aYear is longer than anybody waits for a clock.
+const aYear = 365 * 24 * time.Hour
+
+// printClock asks and prints the clock that is answered, after so long at most.
+func printClock(cmd *cobra.Command, hold time.Duration, ask askClock) error {
 	return controlled(cmd, "the clock takes", func(c *connection) error {
-		clock, document, err := fetch[controls.Clock](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) { return ask(c, ctx) })
+		document, err := c.hold(cmd.Context(), hold, func(ctx context.Context) (*http.Response, error) { return ask(c, ctx) })
+		var clock controls.Clock
+		if err == nil {
+			clock, err = parse[controls.Clock](c, document)
+		}
 		if err != nil || asJSON(cmd) {
 			return orPrint(cmd, document, err)
 		}
@@ -68,7 +75,7 @@ func printClock(cmd *cobra.Command, ask askClock) error {
 func clockCommand(name, short, example string, ask askClock) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Example: example, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return printClock(cmd, ask) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return printClock(cmd, 0, ask) },
 	}
 }
 
@@ -90,7 +97,7 @@ func newClockAdvanceCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printClock(cmd, func(c *connection, ctx context.Context) (*http.Response, error) {
+			return printClock(cmd, aYear, func(c *connection, ctx context.Context) (*http.Response, error) {
 				return c.controls.AdvanceClock(ctx, controls.Advance{Milliseconds: milliseconds})
 			})
 		},
@@ -118,7 +125,7 @@ func newClockAutoCommand() *cobra.Command {
 				*flag.member = &milliseconds
 			}
 
-			return printClock(cmd, func(c *connection, ctx context.Context) (*http.Response, error) {
+			return printClock(cmd, aYear, func(c *connection, ctx context.Context) (*http.Response, error) {
 				return c.controls.AutoClock(ctx, body)
 			})
 		},
@@ -137,7 +144,7 @@ func newClockSleepCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printClock(cmd, func(c *connection, ctx context.Context) (*http.Response, error) {
+			return printClock(cmd, aYear, func(c *connection, ctx context.Context) (*http.Response, error) {
 				return c.controls.SleepClock(ctx, controls.Advance{Milliseconds: milliseconds})
 			})
 		},

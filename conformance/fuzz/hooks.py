@@ -54,6 +54,8 @@ def before_call(context, case, kwargs):
             refer(case)
         if name == "createPod" and case.meta.generation.mode.is_positive:
             consistent(case.body)
+        if name == "sleepClock" and case.meta.generation.mode.is_positive:
+            case.body = {"milliseconds": 0}  # it is answered when the clock has moved on, which it may not for years
         if name == "setStorage" and case.meta.generation.mode.is_positive:
             case.body = {"state": "writable"}  # in any other state what writes is refused
         if name == "createEndpoint" and case.meta.generation.mode.is_positive:
@@ -207,7 +209,19 @@ def asked_why(case):
         case.path_parameters = {"podId": seeds.told_pod()} if "podId" in case.path_parameters else {"endpointId": ENDPOINT}
 
 
-FEED = {"getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+def delivered(case):
+    """Every other call is of a delivery that is over."""
+    if mine(case.operation.label) and not case.meta.is_negative_at(ParameterLocation.PATH):
+        case.path_parameters = {"number": seeds.delivery(ENDPOINT)}
+
+
+def scripted(case):
+    """Every other call is of an endpoint that has a script."""
+    if mine(case.operation.label) and not case.meta.is_negative_at(ParameterLocation.PATH):
+        case.path_parameters = {"endpointId": seeds.scripted()}
+
+
+FEED = {"deliverWebhook": delivered, "getScript": scripted, "getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 

@@ -22,7 +22,6 @@ class Seeds:
         self.ids = {}
         self.staffed = None  # an endpoint with a worker
         self.built = None  # an endpoint and a build of it
-        self.owning = None  # seeds of a key that may do all
         self.told = None  # a pod of its user
 
     def send(self, method, path, **arguments):
@@ -84,11 +83,34 @@ class Seeds:
         return self.send("GET", "/_berth/journal?limit=1").json()["entries"][0]["number"]
 
     def owner(self):
-        """Seeds of a key of the same user that may do all, for the key of the test controls, which may read and make nothing."""
-        if self.owning is None:
-            key = self.send("POST", "/_berth/keys", json={"scopes": ["all"]}).json()["key"]
-            self.owning = Seeds(self.url, key, {"paths": self.paths})
-        return self.owning
+        """Seeds of a key of the same user that may do all, for the key of the test controls, which may read and make nothing. It is a new one
+        each time: a state that is loaded has no such key."""
+        key = self.send("POST", "/_berth/keys", json={"scopes": ["all"], "exempt": True}).json()["key"]
+        return Seeds(self.url, key, {"paths": self.paths})
+
+    def delivery(self, endpoint):
+        """The number of a delivery that is over."""
+        self.send("DELETE", "/_berth/faults")
+        self.send("PUT", "/_berth/storage", json={"state": "writable"})
+        owner = self.owner()
+        job = owner.send("POST", f"/v2/{endpoint}/run", json={"input": {}, "webhook": f"{self.url}/_berth/inbox/fuzz"}).json()["id"]
+        owner.cancel(endpoint, job)
+        for _ in range(200):
+            for entry in self.send("GET", "/_berth/webhooks").json()["webhooks"]:
+                if entry["job"] == job and entry["nextAt"] is None:
+                    return entry["number"]
+            time.sleep(0.01)
+        raise RuntimeError(f"job {job} was not delivered within 2 s")
+
+    def scripted(self):
+        """An endpoint that has a script."""
+        self.send("DELETE", "/_berth/faults")
+        self.send("PUT", "/_berth/storage", json={"state": "writable"})
+        endpoint = self.owner().send("POST", "/v2/serverless", json={
+            "name": "scripted", "type": "QUEUE", "image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "scaling": {"type": "QUEUE_DELAY", "queueDelay": 4},
+        }).json()["id"]
+        self.send("PUT", f"/_berth/endpoints/{endpoint}/script", json={"answers": [{"output": 1}]})
+        return endpoint
 
     def told_job(self, endpoint):
         """A job that waits."""
