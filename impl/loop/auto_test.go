@@ -21,7 +21,7 @@ type playing struct {
 	auto    *loop.Auto
 	due     []time.Time // sorted
 	done    []time.Time // when each was done
-	failing error
+	failing atomic.Bool
 	held    atomic.Int64
 	working atomic.Bool
 }
@@ -59,8 +59,8 @@ func (p *playing) next(context.Context) (time.Time, error) {
 }
 
 func (p *playing) do(context.Context) error {
-	if p.failing != nil {
-		return p.failing
+	if p.failing.Load() {
+		return errors.New("the disk is full")
 	}
 	for len(p.due) > 0 && !p.due[0].After(p.clock.Now()) {
 		p.due, p.done = p.due[1:], append(p.done, p.clock.Now())
@@ -162,12 +162,12 @@ func TestAuto_EndsAtOnce(t *testing.T) {
 func TestAuto_StandsStillWhileNothingCanBeDone(t *testing.T) {
 	t.Parallel()
 	play(t, func(t *testing.T, p *playing, start time.Time) {
-		p.failing = errors.New("the disk is full")
+		p.failing.Store(true)
 		p.auto.Begin(0, 0)
 		passes(time.Minute)
 		require.Equal(t, start, p.clock.Now())
 
-		p.failing = nil
+		p.failing.Store(false)
 		passes(time.Second)
 		require.Equal(t, start.Add(time.Hour), p.clock.Now())
 	}, time.Hour)
