@@ -15,8 +15,8 @@ import (
 type Auto struct {
 	Clock   *compute.SettableClock
 	Work    []Due
-	Held    func() int  // requests that are held now
-	Working func() bool // a worker of the outside runs a job
+	Held    func() int           // requests that are held now
+	Working func() bool          // a worker of the outside runs a job
 	Alone   func() (over func()) // keeps others from doing what is due, until over is called
 	Log     *slog.Logger
 
