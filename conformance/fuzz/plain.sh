@@ -58,7 +58,7 @@ for seed in $seeds; do
 	fi
 	run "$seed" queue openapi/queue.json
 	run "$seed" worker openapi/worker.json
-	run "$seed" controls openapi/controls.json
+	run "$seed" controls openapi/controls.json --exclude-path-regex 'clock/sleep$' # answered when the clock has moved on, by up to a year
 	wait "${pids[@]}"
 	pids=()
 done
