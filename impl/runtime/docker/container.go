@@ -173,7 +173,7 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 	}
 	c, err := h.find(ctx, id)
 	for looks := 1; err == nil && looks < looksForOOM && justKilled(c); looks++ {
-		moment, stop := compute.SystemClock{}.After(lateOOM / looksForOOM)
+		moment, stop := compute.SystemClock{}.After(pauseForOOM)
 		select {
 		case <-ctx.Done():
 			err = ctx.Err()
@@ -196,8 +196,9 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 
 // An engine learns that memory ran out beside the end of the container, and on a busy machine some moments after it.
 const (
-	lateOOM     = 500 * time.Millisecond
-	looksForOOM = 5
+	lateOOM     = 2 * time.Second // after the end, and it is known at the latest
+	looksForOOM = 6
+	pauseForOOM = 100 * time.Millisecond // between two looks
 )
 
 // justKilled says whether the container was killed a moment ago, and memory may have been the reason although the engine does not say so yet.
