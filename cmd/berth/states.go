@@ -16,6 +16,7 @@ func newStatesCommand() *cobra.Command {
 which the server prints when it starts. A state is a file below states of the data directory, which later versions of berth load too.`,
 	}
 	cmd.AddCommand(newStatesListCommand())
+
 	for _, does := range []struct {
 		use, short, example string
 		ask                 func(c *connection, ctx context.Context, name string) (*http.Response, error)
@@ -40,6 +41,7 @@ which the server prints when it starts. A state is a file below states of the da
 			},
 		})
 	}
+
 	return cmd
 }
 

@@ -84,14 +84,15 @@ func ownerOf(tx store.Tx, user compute.UserID, of Resource, id string) (compute.
 		return one.UserID, err
 	case ResourceDelegation:
 		all, err := tx.ListDelegations(user)
+		if err != nil {
+			return "", err
+		}
 		for _, d := range all {
 			if d.ID == compute.DelegationID(id) {
 				return user, nil
 			}
 		}
-		if err != nil {
-			return "", err
-		}
 	}
+
 	return "", compute.Errorf(compute.NotFound, "%s %q does not exist", of, id)
 }
