@@ -30,6 +30,8 @@ type run struct {
 	name  string // of no other run: what a rule names with it no other rule has left
 	limit bool   // the rule sets limits of requests itself: it means to be refused
 
+	beside bool // rules that play the worker of the endpoint run at the same time
+
 	mu      sync.Mutex      // a request may be held while another is sent
 	ctx     context.Context // of the requests
 	failing bool            // the rule failed: what is sent from here on only takes back what it set

@@ -81,6 +81,7 @@ type events struct {
 	c        *Check
 	request  *http.Request
 	opened   chan *http.Response
+	failed   error // why nothing was opened
 	response *http.Response
 	lines    *bufio.Reader
 	hangUp   context.CancelFunc
@@ -102,7 +103,8 @@ func (c *Check) call(r openAIRoute, authorization string) *events {
 	e := &events{c: c, request: req, opened: make(chan *http.Response, 1), hangUp: cancel}
 	go func() {
 		defer close(e.opened)
-		if response, err := client.Do(req); err == nil { //nolint:bodyclose // rest and answer close it
+		response, err := client.Do(req) //nolint:bodyclose // rest and answer close it
+		if e.failed = err; err == nil {
 			e.opened <- response
 		}
 	}()
@@ -114,7 +116,7 @@ func (c *Check) call(r openAIRoute, authorization string) *events {
 func (e *events) answer() Answer {
 	defer e.hangUp()
 	response := <-e.opened
-	require.NotNil(e.c, response, "the call failed")
+	require.NotNil(e.c, response, "the call failed: %v", e.failed)
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	require.NoError(e.c, err)
@@ -138,7 +140,7 @@ func (e *events) open() {
 		return
 	}
 	e.response = <-e.opened
-	require.NotNil(e.c, e.response, "the call failed")
+	require.NotNil(e.c, e.response, "the call failed: %v", e.failed)
 	require.Equal(e.c, 200, e.response.StatusCode)
 	require.Equal(e.c, "text/event-stream", e.response.Header.Get("Content-Type"))
 	e.lines = bufio.NewReader(e.response.Body)

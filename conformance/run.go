@@ -84,8 +84,8 @@ func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
 	var mu sync.Mutex
 
 	outcomes := []Outcome{}
-	one := func(rule Rule) {
-		outcome := s.one(ctx, rule, documented[rule.ID])
+	one := func(rule Rule, beside bool) {
+		outcome := s.one(ctx, rule, documented[rule.ID], beside)
 		mu.Lock()
 		defer mu.Unlock()
 		outcomes = append(outcomes, outcome)
@@ -104,7 +104,7 @@ func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
 
 // each runs the rules. With test controls they share a clock: one after the other. Without, those that play the worker of the one
 // endpoint are one after the other, beside them others at the same time, and alone at the end those that see what others do.
-func (s *Suite) each(rules []Rule, one func(Rule)) {
+func (s *Suite) each(rules []Rule, one func(rule Rule, beside bool)) {
 	var workers, together, alone []Rule
 	for _, rule := range rules {
 		switch {
@@ -120,7 +120,7 @@ func (s *Suite) each(rules []Rule, one func(Rule)) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		for _, rule := range workers {
-			one(rule)
+			one(rule, false)
 		}
 	})
 
@@ -133,19 +133,19 @@ func (s *Suite) each(rules []Rule, one func(Rule)) {
 	for range lanes - 1 {
 		group.Go(func() {
 			for rule := range next {
-				one(rule)
+				one(rule, true)
 			}
 		})
 	}
 
 	group.Wait()
 	for _, rule := range alone {
-		one(rule)
+		one(rule, false)
 	}
 }
 
 var (
-	workerAreas = []string{"queue", "openai"}
+	workerAreas = []string{"queue", "openai", "jobs", "why"}
 	workerRules = map[string]bool{
 		"auth.scopes.all":        true, // its ping is a worker of the endpoint
 		"bounds.inputs":          true, // takes jobs of the endpoint
@@ -165,8 +165,8 @@ var (
 	}
 )
 
-// one checks a rule, or skips it if the run has ended.
-func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule) Outcome {
+// one checks a rule, or skips it if the run has ended; beside others, it may not have jobs on their endpoint.
+func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule, beside bool) Outcome {
 	o := Outcome{ID: rule.ID, Area: areaOf(rule.ID)}
 	why := s.stopped()
 	if why == nil {
@@ -184,6 +184,7 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule) Outcome {
 	if s.ExemptKey != "" && o.Area != "rates" {
 		check.Key = s.ExemptKey
 	}
+	check.beside = beside
 	start := time.Now()
 	done := make(chan struct{})
 	go func() {

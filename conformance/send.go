@@ -180,6 +180,7 @@ func (c *Check) Queue(method, operation, body string) Answer {
 	if !ok {
 		return a
 	}
+	require.False(c, c.beside && c.Endpoint == c.suite.Endpoint, "a rule that has jobs of the endpoint must be one of workerRules, or others take them")
 
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -41,6 +41,7 @@ var _ = area(func() {
 	})
 
 	add("controls.states.load", []string{"loadState"}, func(c *Check) {
+		c.needsControls()
 		pod, id := c.newPod(gpuPod), c.submit(job)
 		c.saved("rules-2", func() {
 			require.Equal(c, 204, c.REST("DELETE", "/v2/pods/"+pod, "").Status)
