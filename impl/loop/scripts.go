@@ -106,14 +106,18 @@ func (s *Scripts) of(id compute.EndpointID) *script.Script {
 	return s.known[id].Script
 }
 
-// keep forgets all but those of the endpoints, of which the others are no more.
+// keep forgets all but those of the endpoints, of which the others are no more, or were made since: the rows say which.
 func (s *Scripts) keep(endpoints map[compute.EndpointID]compute.Endpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := len(s.known)
 	maps.DeleteFunc(s.known, func(id compute.EndpointID, _ known) bool {
 		_, there := endpoints[id]
 		return !there
 	})
+	if len(s.known) < before {
+		s.stale.Store(true)
+	}
 }
 
 // none reports whether no endpoint has one, as the rows were read last.

@@ -223,7 +223,7 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w *worker, at
 		simulated := l.Simulated && w.runtime == l.Runtime
 		if scripted := simulated && l.Scripts.of(w.endpoint) != nil; scripted {
 			w.ready = at.Add(w.warms - compute.Lag(l.Clock))
-			l.Scripts.Hint.Give()
+			l.scriptedUp.Store(true)
 		} else {
 			l.Queue.WorkerUp(w.endpoint, id, simulated)
 		}

@@ -75,6 +75,7 @@ type Workers struct {
 	Fleet
 	endpoints  *reconcile.Reconciler[compute.EndpointID, scaling]
 	containers *reconcile.Reconciler[compute.WorkerID, worker]
+	scriptedUp atomic.Bool    // a scripted worker came up, and the scripted workers do not know of it
 	adopted    [2]atomic.Bool // whether the workers of before were taken up: those of declared endpoints, and the others; see adoptedOf
 }
 
@@ -112,9 +113,16 @@ func NewWorkers(f Fleet) *Workers {
 
 	l.containers = reconcile.New(reconcile.Config[compute.WorkerID, worker]{
 		Name: "worker", Clock: f.Clock, Log: f.Log, Reconcile: l.look, List: l.list, Tick: reviewTick, AtOnce: workersAtOnce, Leave: endTime,
-		Behind: l.behind,
+		Behind: l.behind, Looked: l.hintScripts,
 	})
 	return l
+}
+
+// hintScripts wakes the scripted workers if one of them came up. Before it can be seen that it is up, they would sleep on.
+func (l *Workers) hintScripts() {
+	if l.scriptedUp.Swap(false) {
+		l.Scripts.Hint.Give()
+	}
 }
 
 // behind shows the user in the worker's log why the worker is behind.

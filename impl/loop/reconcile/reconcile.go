@@ -64,6 +64,8 @@ type Config[K cmp.Ordered, M any] struct {
 	// Leave is how long Run goes on after its ctx has ended, with what was hinted and with what is behind; 0: it waits only for
 	// the looks that are under way.
 	Leave time.Duration
+	// Looked is called after looks, when what they left can be read. It may be nil.
+	Looked func()
 	// Behind is called when the looks at an object begin to fail, with the reason, and with an empty one when that is over. It may be nil.
 	Behind func(ctx context.Context, key K, reason string)
 }

@@ -187,6 +187,22 @@ func TestReconciler_StepAll(t *testing.T) {
 	})
 }
 
+func TestReconciler_WhoIsNotifiedSeesWhatALookLeft(t *testing.T) {
+	t.Parallel()
+	var seen []int
+	var r *reconcile.Reconciler[string, int]
+	r, _, _ = open(config{Looked: func() {
+		memory, _ := r.Memory("a")
+		seen = append(seen, memory)
+	}}, func(context.Context, *look) (reconcile.Next, error) { return reconcile.OnHint(), nil })
+
+	for range 3 {
+		r.Hint("a")
+		require.NoError(t, r.Step(t.Context()))
+	}
+	require.Equal(t, []int{1, 2, 3}, seen)
+}
+
 func TestReconciler_Backoff(t *testing.T) {
 	t.Parallel()
 	fails := true

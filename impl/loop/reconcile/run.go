@@ -171,7 +171,6 @@ func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M]) 
 	}
 
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, one := range looks {
 		if one.Err != nil {
 			for errs := range r.steps {
@@ -180,7 +179,13 @@ func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M]) 
 		}
 		r.finish(ctx, one)
 	}
+	r.mu.Unlock()
+	if r.Looked != nil {
+		r.Looked()
+	}
 
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.running--
 	r.changed.Broadcast()
 	r.signal()
