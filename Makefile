@@ -140,6 +140,10 @@ compare: build ## record what a client does with a berth, play it back, and comp
 packages: build ## build pytest-berth and berth-test with the program inside, install them from the built files, and test them there (needs Python and Node)
 	deploy/check-packages.sh
 
+.PHONY: thousand
+thousand: build ## 1,000 tests in Go and in pytest, each with a server of its own: how long one takes, and that nothing is left of them (TESTS=n; needs Python with venv)
+	conformance/thousand/run.sh $(or $(TESTS),1000)
+
 .PHONY: readme
 readme: ## run the quick starts of README.md word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
 	.ci/readme $(START)

@@ -1,7 +1,7 @@
 // The words are those of spec/controls.yaml. Times are milliseconds.
 
 export interface StartOptions {
-  /** Further arguments of berth serve. */
+  /** Further arguments of berth serve. It keeps nothing, unless they have --data or --store. */
   args?: string[];
   /** The program; without it $BERTH, the one inside this package, or that on the PATH. */
   program?: string;

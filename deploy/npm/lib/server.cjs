@@ -12,7 +12,7 @@ const { Worker } = require("./worker.cjs");
 
 const STOP = 30_000; // milliseconds that a server may take to end
 
-const COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug", "--data"];
+const COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug"];
 
 // The server ends with the line that it is sent, and with the death of the process that would send it, however that died.
 const GUARD = '"$@" & server=$!; exec >&-; read -r line; kill -TERM "$server" 2>/dev/null; wait "$server"';
@@ -211,7 +211,8 @@ async function start({ args = [], program, directory = os.tmpdir() } = {}) {
   const log = fs.openSync(path.join(folder, "log"), "w");
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_")));
   env.BERTH_CONFIG = os.devNull; // what the machine has set is not of the test
-  const child = spawn("/bin/sh", ["-c", GUARD, "berth", found, ...COMMAND, path.join(folder, "data"), ...args], {
+  env.TMPDIR = folder; // where its database is: it goes with the folder, however the server ends
+  const child = spawn("/bin/sh", ["-c", GUARD, "berth", found, ...COMMAND, ...kept(folder, args), ...args], {
     env,
     stdio: ["pipe", "pipe", log],
     detached: true,
@@ -229,6 +230,12 @@ async function start({ args = [], program, directory = os.tmpdir() } = {}) {
   const text = fs.readFileSync(path.join(folder, "log"), "utf8");
   fs.rmSync(folder, { recursive: true });
   throw new Error(`${found} did not start; its log ends with:\n${lastLines(text)}`);
+}
+
+/** Gives the arguments that say where the server keeps its database: nowhere, unless the caller says where. */
+function kept(folder, args) {
+  const named = args.some((arg) => ["--data", "--store"].includes(arg.split("=")[0]));
+  return named ? ["--data", path.join(folder, "data")] : ["--ephemeral"];
 }
 
 /** Asks the server to end, and kills it if it does not. Gives its exit code. */

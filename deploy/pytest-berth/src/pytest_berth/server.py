@@ -18,7 +18,7 @@ from .worker import Handler, Worker
 START = 60.0  # seconds that a server may take to be ready
 STOP = 30.0  # seconds that it may take to end
 
-COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug", "--data"]
+COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug"]
 
 # The server ends with the line that it is sent, and with the death of the process that would send it, however that died.
 GUARD = '"$@" & server=$!; exec >&-; read -r line; kill -TERM "$server" 2>/dev/null; wait "$server"'
@@ -124,22 +124,28 @@ class Server:
 
     def __init__(self, args: Sequence[str] = (), program: Optional[str] = None, directory: Union[str, Path, None] = None):
         """
-        Starts it with further arguments of berth serve. Its database and its log are in a directory that is made in the given one, or where
-        temporary files are, and is removed at the end. Raises ProgramNotFound or ServerFailed.
+        Starts it with further arguments of berth serve. It keeps nothing, unless they have --data or --store: its database and its log are in a
+        directory that is made in the given one, or where temporary files are, and is removed at the end. Raises ProgramNotFound or ServerFailed.
         """
         self._directory = Path(tempfile.mkdtemp(prefix="berth-", dir=directory))
         self._log, self._stopped = self._directory / "log", False
         self._read = ""  # of the log, once it is removed
         try:
-            self._process = self._start([find_program(program), *COMMAND, str(self._directory / "data"), *args])
+            self._process = self._start([find_program(program), *COMMAND, *self._kept(args), *args])
         except BaseException:
             shutil.rmtree(self._directory, ignore_errors=True)
             raise
+
+    def _kept(self, args: Sequence[str]) -> List[str]:
+        """Gives the arguments that say where it keeps its database: nowhere, unless the caller says where."""
+        named = any(arg.split("=")[0] in ("--data", "--store") for arg in args)
+        return ["--data", str(self._directory / "data")] if named else ["--ephemeral"]
 
     def _start(self, command: List[str]) -> "subprocess.Popen[bytes]":
         """Starts the program, and reads the one line that it prints when it is ready."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("BERTH_")}
         environment["BERTH_CONFIG"] = os.devnull  # what the machine has set is not of the test
+        environment["TMPDIR"] = str(self._directory)  # where its database is: it goes with the directory, however the server ends
         with self._log.open("wb") as log:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", GUARD, "berth", *command], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
