@@ -141,8 +141,9 @@ packages: build ## build pytest-berth and berth-test with the program inside, in
 	deploy/check-packages.sh
 
 .PHONY: thousand
-thousand: build ## 1,000 tests in Go and in pytest, each with a server of its own: how long one takes, and that nothing is left of them (TESTS=n; needs Python with venv)
+thousand: build ## 1,000 tests in Go and in pytest, each with a server of its own: how long one takes, and that nothing is left of them; then beside moto and stripe-mock (TESTS=n; needs Python with venv)
 	conformance/thousand/run.sh $(or $(TESTS),1000)
+	cd conformance/bench && go run . -berth ../../bin/berth -tests $(or $(TESTS),1000) tests
 
 .PHONY: readme
 readme: ## run the quick starts of README.md word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
