@@ -82,6 +82,7 @@ rules: ## write RULES.md, the page and the options of settings, the pictures of 
 	BERTH_GOLDEN=write go test -count=1 -run 'TestSchema_Is' ./store/sqlite
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
 	BERTH_GOLDEN=write go test -count=1 -run 'TestSettings' ./impl/app
+	BERTH_GOLDEN=write go test -count=1 -run 'TestKnown' ./impl/journal/bodies
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
 
 .PHONY: fixture

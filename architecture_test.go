@@ -55,7 +55,7 @@ var rooms = map[string]struct {
 	"impl/atomicfile":                  {},
 	"impl/problem":                     {may: []string{"impl/compute"}},
 	"impl/journal":                     {may: []string{"impl/compute"}},
-	"impl/journal/bodies":              {may: []string{"gen/rest", "impl/journal", "impl/validate", "spec"}, uses: []string{http}},
+	"impl/journal/bodies":              {may: []string{"impl/journal", "impl/validate"}, uses: []string{http}},
 	"impl/fault":                       {may: []string{"impl/compute", "impl/journal"}, uses: []string{http}},
 	"impl/script":                      {may: []string{"impl/compute", "impl/journal", "impl/spelling"}},
 	"impl/spelling":                    {},
