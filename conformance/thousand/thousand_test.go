@@ -47,7 +47,7 @@ func TestServers_OneForEachTestLeaveNothing(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 
 	t.Run("warm", func(t *testing.T) { useServer(t, seed, -1) }) // what a process makes once is not left of a server
-	var before, after held // each in a goroutine of Eventually, which counts too
+	var before, after held                                       // each in a goroutine of Eventually, which counts too
 	require.Eventually(t, func() bool { before = holding(); return true }, patience, time.Millisecond)
 
 	var taken times
