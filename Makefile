@@ -82,6 +82,7 @@ rules: ## write RULES.md, the page and the options of settings, the pictures of 
 	BERTH_GOLDEN=write go test -count=1 -run 'TestSchema_Is' ./store/sqlite
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
 	BERTH_GOLDEN=write go test -count=1 -run 'TestSettings' ./impl/app
+	BERTH_GOLDEN=write go test -count=1 -run 'TestKnown' ./impl/journal/bodies
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
 
 .PHONY: fixture
@@ -139,6 +140,11 @@ compare: build ## record what a client does with a berth, play it back, and comp
 .PHONY: packages
 packages: build ## build pytest-berth and berth-test with the program inside, install them from the built files, and test them there (needs Python and Node)
 	deploy/check-packages.sh
+
+.PHONY: thousand
+thousand: build ## 1,000 tests in Go and in pytest, each with a server of its own: how long one takes, and that nothing is left of them; then beside moto and stripe-mock (TESTS=n; needs Python with venv)
+	conformance/thousand/run.sh $(or $(TESTS),1000)
+	cd conformance/bench && go run . -berth ../../bin/berth -tests $(or $(TESTS),1000) tests
 
 .PHONY: readme
 readme: ## run the quick starts of README.md word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)

@@ -55,7 +55,7 @@ var rooms = map[string]struct {
 	"impl/atomicfile":                  {},
 	"impl/problem":                     {may: []string{"impl/compute"}},
 	"impl/journal":                     {may: []string{"impl/compute"}},
-	"impl/journal/bodies":              {may: []string{"gen/rest", "impl/journal", "impl/validate", "spec"}, uses: []string{http}},
+	"impl/journal/bodies":              {may: []string{"impl/journal", "impl/validate"}, uses: []string{http}},
 	"impl/fault":                       {may: []string{"impl/compute", "impl/journal"}, uses: []string{http}},
 	"impl/script":                      {may: []string{"impl/compute", "impl/journal", "impl/spelling"}},
 	"impl/spelling":                    {},
@@ -113,6 +113,7 @@ var rooms = map[string]struct {
 	"conformance/abuse":    {uses: []string{http}},
 	"conformance/crash":    {may: []string{"store/pgtest", "store/postgres"}, uses: []string{http}}, // of berth it sees the interfaces alone, and who owns the database
 	"conformance/spread":   {},
+	"conformance/thousand": {},                                                    // a test alone
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
 	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/seed", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},

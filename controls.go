@@ -20,9 +20,14 @@ func (s *Server) needControls(what string) {
 }
 
 // ask makes a request to the test controls and reads the answer.
-func (s *Server) ask(answer any, request func(*controlsclient.Client) (*nethttp.Response, error)) (err error) {
+func (s *Server) ask(answer any, request func(*controlsclient.Client) (*nethttp.Response, error)) error {
+	return s.askWith(s.ControlsKey(), answer, request)
+}
+
+// askWith is ask with a key.
+func (s *Server) askWith(key string, answer any, request func(*controlsclient.Client) (*nethttp.Response, error)) (err error) {
 	c, err := controlsclient.NewClient(s.URL(), controlsclient.WithRequestEditorFn(func(_ context.Context, r *nethttp.Request) error {
-		r.Header.Set("Authorization", "Bearer "+s.ControlsKey())
+		r.Header.Set("Authorization", "Bearer "+key)
 		return nil
 	}))
 	if err != nil {

@@ -52,7 +52,8 @@ func newServeCommand() *cobra.Command {
 		Long: `Run the server: the REST and GraphQL APIs for pods, the queue API for jobs and the worker protocol, on one address.
 
 Without flags it keeps its database in ./berth-data and listens on 127.0.0.1:8765. The first start of a data directory
-makes a key and prints it, once. The workers of an endpoint that --endpoint declares are processes of this machine.
+makes a key and prints it, once. With --ephemeral it keeps nothing. The workers of an endpoint that --endpoint declares are
+processes of this machine.
 
 What pods, and the workers of endpoints that are created over an API, run on is set by --runtime:
 ` + runtimesHelp() + `
@@ -61,14 +62,23 @@ Every setting may stand in the environment or in a configuration file, too; see 
 		Example: `  berth serve
   berth serve --endpoint 'echo=berth worker --handler echo'
   berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765
+  berth serve --ephemeral --test-controls --json --listen 127.0.0.1:0
   berth serve --endpoint 'f08vqgrv1p2xkd:echo=berth worker --handler echo'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			config, lines, err := setUp(cmd)
 			if err != nil {
 				return err
 			}
 			defer flush(lines)
+
+			if throwAway, _ := cmd.Flags().GetBool("ephemeral"); throwAway {
+				remove, failed := keepNothing(cmd, &config)
+				if failed != nil {
+					return failed
+				}
+				defer func() { err = errors.Join(err, remove()) }()
+			}
 
 			if chosen, _ := cmd.Flags().GetString("first-key"); chosen != "" {
 				if config.FirstKey, err = app.ReadFirstKey(chosen); err != nil {
@@ -230,7 +240,11 @@ func printReady(out io.Writer, s *app.Server, key string) error {
 
 // printGreeting prints what a person needs: where it is, the first key, and lines to paste.
 func printGreeting(out io.Writer, s *app.Server, c app.Config) {
-	fmt.Fprintf(out, "berth serves at %s (data in %s)\n", s.URL(), c.Data)
+	where := "data in " + c.Data
+	if c.Ephemeral {
+		where = "nothing is kept"
+	}
+	fmt.Fprintf(out, "berth serves at %s (%s)\n", s.URL(), where)
 	printPages(out, s)
 	if s.MetricsURL() != "" {
 		fmt.Fprintf(out, "metrics are at %s\n", s.MetricsURL())

@@ -27,10 +27,12 @@ type bench struct {
 	length time.Duration // of one measurement
 	mixed  time.Duration // of the mixed load on each server
 	jobs   int           // of the backlog
-	only   string        // rows whose names contain it
-	seq    int           // data directories made so far
-	part   part          // that runs
-	out    io.Writer
+	// testCount is how many tests with a server each are run over all rounds in Go, and how many in pytest.
+	testCount int
+	only      string // rows whose names contain it
+	seq       int    // data directories made so far
+	part      part   // that runs
+	out       io.Writer
 }
 
 // part is a group of measurements.
@@ -58,6 +60,11 @@ var parts = []part{
 			"Its processor time is not in the CPU of the server, but in a line of its own. The workers of River are in its front."},
 	{"prism", "createPod and the start beside Prism mocking the same document", true, (*bench).prism,
 		"Prism is one thread of Node; it checks bodies by the document that berth serves, and stores nothing. createPod is on 64 connections."},
+	{"tests", "tests with a server each, in Go and in pytest, beside servers of moto and the start of stripe-mock", true, (*bench).tests,
+		"A test of berth starts a server with a seed, has a fault met, makes a pod and a job, holds the journal against them, and ends the server; " +
+			"it fails if anything is left. A test of moto makes a bucket and an object, and reads both: it has no faults, and its journal is off. " +
+			"Both are run two at a time, in Go each server is in the process of the tests, and a time is that of one test from its start to its " +
+			"end. The first answer of stripe-mock is that to any request."},
 	{"sdk", "a Python handler beside the Python SDK's own local API server", true, (*bench).sdk,
 		"That server calls the handler in its own process, and stores nothing. berth has the same handler in one unmodified worker of " +
 			"the SDK, which looks only every 0.1 s at the jobs that it took while it works on none, and takes more than one at a time."},
@@ -81,6 +88,7 @@ func main() {
 	flag.DurationVar(&b.mixed, "mixed", time.Minute, "length of the mixed load on each server")
 	flag.StringVar(&b.only, "row", "", "only the rows whose names contain this, in parts whose rows can be measured one by one")
 	flag.IntVar(&b.jobs, "jobs", 1_000_000, "jobs of the backlog")
+	flag.IntVar(&b.testCount, "tests", 1000, "tests with a server each, over all rounds: so many in Go, and so many in pytest")
 	flag.StringVar(&b.cache, "cache", "", "directory to keep the references' packages in; without it one in the user's cache")
 	flag.StringVar(&b.page, "out", "", "file to write; without it a run of everything writes ../../BENCH.md")
 

@@ -85,6 +85,10 @@ var table = []row{
 		Help: "token of a key with every scope, which is made at the start if there is none of it, or with a slash in it the file that has the token; 16 characters at least; better a file or BERTH_FIRST_KEY, since others see command lines",
 	}, nil},
 	{setting.Setting{
+		Use: setting.Serve, Name: "ephemeral", Kind: setting.Switch,
+		Help: "keep nothing, for tests: the database is in a temporary directory that is removed at the end, and no write waits for the disk; not with --data or --store",
+	}, nil},
+	{setting.Setting{
 		Name: runtimeRow, Option: "Runtime", Help: "what pods and workers run on: %s; see berth doctor",
 	}, func(c *Config) any { return &c.Runtime }},
 	{setting.Setting{

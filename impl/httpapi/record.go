@@ -13,13 +13,12 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 )
 
-// record makes the journal, and finds out what is secret in bodies.
-func (s *Services) record() (err error) {
+// record makes the journal.
+func (s *Services) record() {
 	if s.Journal == nil {
 		s.Journal = journal.New(journal.DefaultBounds())
 	}
-	s.secret, err = bodies.Load()
-	return err
+	s.secret = bodies.Known()
 }
 
 // recorded keeps the request and its answer in the journal. It stands in front only where there are test controls.

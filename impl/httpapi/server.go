@@ -124,9 +124,7 @@ func New(s Services) (*Handler, error) {
 	e.JSONSerializer = serializer{}
 	answer := s.recovered(s.limited(s.authenticated(s.counted(routed))))
 	if s.Controls != nil {
-		if err := s.record(); err != nil {
-			return nil, err
-		}
+		s.record()
 		answer = s.underWay(s.recorded(answer))
 	}
 	front := s.logged(answer)

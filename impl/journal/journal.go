@@ -88,6 +88,7 @@ type Journal struct {
 	bytes   int64
 	last    int64 // number that was given
 	arrived int64 // requests that came
+	cleared int64 // of them, when the journal was cleared
 	dropped int64
 }
 
@@ -129,10 +130,14 @@ func (j *Journal) arrive() int64 {
 	return j.arrived
 }
 
-// add keeps an entry under the next number, and drops the oldest ones that there is no room for any more.
+// add keeps an entry under the next number, and drops the oldest ones that there is no room for any more. One that came before the journal was
+// cleared is forgotten: a client may have gone from it, of which the server heard only now.
 func (j *Journal) add(e *Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if e.Arrived > 0 && e.Arrived <= j.cleared {
+		return
+	}
 	j.last++
 	e.Number = j.last
 	j.entries, j.bytes = append(j.entries, e), j.bytes+e.size()
@@ -145,11 +150,11 @@ func (j *Journal) add(e *Entry) {
 	}
 }
 
-// Clear forgets all entries. Numbers go on.
+// Clear forgets all requests that came, those too that have not ended. Numbers go on.
 func (j *Journal) Clear() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.entries, j.bytes, j.dropped = nil, 0, 0
+	j.entries, j.bytes, j.dropped, j.cleared = nil, 0, 0, j.arrived
 }
 
 // all gives the entries by number, and how many were dropped since the journal was cleared.

@@ -56,6 +56,19 @@ func TestJournal_DropsTheOldest(t *testing.T) {
 	require.EqualValues(t, 6, sent(j, Exchange{}).Number)
 }
 
+func TestJournal_ForgetsWhatCameBeforeItWasCleared(t *testing.T) {
+	t.Parallel()
+	j := New(DefaultBounds())
+	before := j.Begin(time.Time{})
+	j.Clear()
+	after := j.Begin(time.Time{})
+	j.End(before, Exchange{Method: "GET"})
+	j.End(after, Exchange{Method: "PUT"})
+	found, _ := j.List(Filter{})
+	require.Len(t, found, 1)
+	require.Equal(t, "PUT", found[0].Method)
+}
+
 func TestJournal_BoundsAllBytesTogether(t *testing.T) {
 	t.Parallel()
 	j := New(Bounds{Entries: 1000, Body: 10_000, Bytes: 50_000})

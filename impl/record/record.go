@@ -80,11 +80,7 @@ type interfaces struct {
 
 // loadInterfaces reads the documents, once: they are embedded.
 var loadInterfaces = sync.OnceValues(func() (*interfaces, error) {
-	known, err := bodies.Load()
-	if err != nil {
-		return nil, err
-	}
-	i := &interfaces{bodies: known}
+	i := &interfaces{bodies: bodies.Known()}
 	for _, e := range rest.Editions {
 		documents, err := answers.Load(e.Name)
 		if err != nil {

@@ -59,4 +59,4 @@ function decoded(text) {
   }
 }
 
-module.exports = { Connection, Refused };
+module.exports = { Connection, Refused, decoded };

@@ -1,6 +1,7 @@
-// The clock, the faults and the journal of a server: the test controls, with the words of spec/controls.yaml.
+// The clock, the faults, the journal and the rest of the test controls of a server, with the words of spec/controls.yaml.
 "use strict";
 const { AssertionError } = require("node:assert");
+const { decoded } = require("./connection.cjs");
 
 /** The clock of the server. What falls due on the way has been done when a method has its answer; each gives the time that it is then. */
 class Clock {
@@ -136,6 +137,156 @@ class Journal {
   }
 }
 
+/** What the workers of endpoints do that have no handler. An endpoint is its id, or what has one. */
+class Scripts {
+  #controls;
+
+  constructor(controls) {
+    this.#controls = controls;
+  }
+
+  /** Sets the script of an endpoint, in place of the one that there was. */
+  async set(endpoint, script) {
+    await this.#controls.ask("PUT", `/endpoints/${idOf(endpoint)}/script`, script);
+  }
+
+  /** Gives the script of an endpoint, with how often its answers were used. */
+  get(endpoint) {
+    return this.#controls.ask("GET", `/endpoints/${idOf(endpoint)}/script`);
+  }
+
+  /** Takes the script of an endpoint back. */
+  async delete(endpoint) {
+    await this.#controls.ask("DELETE", `/endpoints/${idOf(endpoint)}/script`);
+  }
+}
+
+/** Everything that the server has, saved under names, for as long as the server is there. */
+class States {
+  #controls;
+  #loaded;
+
+  constructor(controls, loaded) {
+    [this.#controls, this.#loaded] = [controls, loaded];
+  }
+
+  /** Saves everything, in place of what was saved under the name. */
+  async save(name) {
+    await this.#controls.ask("PUT", "/states/" + encodeURIComponent(name));
+  }
+
+  /** Goes back to a saved state. Its keys are those of the state; endpoints of functions end. */
+  async load(name) {
+    await this.#controls.ask("POST", `/states/${encodeURIComponent(name)}/load`);
+    await this.#loaded();
+  }
+
+  /** Gives the saved states, by name. */
+  async list() {
+    return (await this.#controls.ask("GET", "/states")).states;
+  }
+
+  /** Deletes a saved state. */
+  async delete(name) {
+    await this.#controls.ask("DELETE", "/states/" + encodeURIComponent(name));
+  }
+}
+
+/** The webhooks that the server delivers. */
+class Webhooks {
+  #controls;
+
+  constructor(controls) {
+    this.#controls = controls;
+  }
+
+  /** Gives the last deliveries, the newest first. */
+  async list() {
+    return (await this.#controls.ask("GET", "/webhooks")).webhooks;
+  }
+
+  /** Delivers the job's document once more to where a delivery went: its number, or what list gave. */
+  async deliver(delivery) {
+    await this.#controls.ask("POST", `/webhooks/${typeof delivery === "number" ? delivery : delivery.number}/deliver`);
+  }
+}
+
+/** A receiver of webhooks, of any name. */
+class Inbox {
+  #url;
+  #journal;
+
+  constructor(url, journal) {
+    [this.#url, this.#journal] = [url, journal];
+  }
+
+  /** Gives the address for webhooks of that name. */
+  url(name) {
+    return this.#url + encodeURIComponent(name);
+  }
+
+  /** Gives the bodies that came to that name, the oldest first. */
+  async received(name) {
+    const entries = await this.#journal.entries({ operation: "receiveWebhook", resource: name });
+    return entries.map((entry) => decoded(entry.request.body.text));
+  }
+}
+
+/** The jobs of all endpoints. The function gives a connection. */
+class Jobs {
+  #connection;
+
+  constructor(connection) {
+    this.#connection = connection;
+  }
+
+  /** Gives the jobs that every filter matches, the one that was submitted last first: of all pages, or so many as limit says. */
+  async list(filters = {}) {
+    const connection = await this.#connection();
+    const jobs = [];
+    for (let cursor; ; ) {
+      const page = await connection.ask("GET", "/jobs" + query({ ...filters, cursor }));
+      jobs.push(...page.jobs);
+      if (filters.limit !== undefined || !page.pagination.hasNextPage) return jobs;
+      cursor = page.pagination.nextCursor;
+    }
+  }
+
+  /** Gives all that is known of a job: its id, or what run gave. */
+  async get(job) {
+    return (await this.#connection()).ask("GET", "/jobs/" + idOf(job));
+  }
+}
+
+/** The one reason why something does not go on, with what would help. The function gives a connection. */
+class Why {
+  #connection;
+
+  constructor(connection) {
+    this.#connection = connection;
+  }
+
+  /** Says why a job does not go on. */
+  async job(job) {
+    return (await this.#connection()).ask("GET", `/jobs/${idOf(job)}/why`);
+  }
+
+  /** Says why the workers of an endpoint do not take up its jobs. */
+  async endpoint(endpoint) {
+    return (await this.#connection()).ask("GET", `/endpoints/${idOf(endpoint)}/why`);
+  }
+
+  /** Says why a pod does not run. */
+  async pod(pod) {
+    return (await this.#connection()).ask("GET", `/pods/${idOf(pod)}/why`);
+  }
+}
+
+/** Gives an id, or that of what has one, for an address. */
+function idOf(one) {
+  return encodeURIComponent(typeof one === "string" ? one : one.id);
+}
+
 /** Writes { body: { "/input/n": 7 } } as the list of pointers and values that it stands for. */
 function withPlaces({ body, ...rest }) {
   if (body === undefined) return rest;
@@ -162,4 +313,4 @@ function timeOf(value) {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-module.exports = { Clock, Faults, Journal };
+module.exports = { Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why };

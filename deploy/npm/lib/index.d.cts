@@ -1,12 +1,14 @@
 // The words are those of spec/controls.yaml. Times are milliseconds.
 
 export interface StartOptions {
-  /** Further arguments of berth serve. */
+  /** Further arguments of berth serve. It keeps nothing, unless they have --data or --store. */
   args?: string[];
   /** The program; without it $BERTH, the one inside this package, or that on the PATH. */
   program?: string;
   /** Where the directory of its database and log is made, which is removed at the end; without it where temporary files are. */
   directory?: string;
+  /** What it has from the start and after a reset: a file or directory of files, or what such a file has. */
+  seed?: string | Record<string, unknown>;
 }
 
 /** Starts a server, which is ready then. */
@@ -34,6 +36,12 @@ export interface Server {
   readonly clock: Clock;
   readonly faults: Faults;
   readonly journal: Journal;
+  readonly scripts: Scripts;
+  readonly states: States;
+  readonly webhooks: Webhooks;
+  readonly inbox: Inbox;
+  readonly jobs: Jobs;
+  readonly why: Why;
   /** Gives an endpoint of a function; without one that which an argument --endpoint declared, or a new one without workers. */
   endpoint(name: string, handler?: Handler, options?: EndpointOptions): Promise<Endpoint>;
   /** Makes a further key; members are name, user, exempt, spendLimit, expiresIn and contract. */
@@ -174,6 +182,85 @@ export interface Journal {
   clear(): Promise<void>;
   /** Throws AssertionError, which says what does not hold and which request comes nearest. */
   verify(expectations: Expectation | Expectation[], options?: { inOrder?: boolean }): Promise<void>;
+}
+
+/** Its id, or what has one. */
+export type Identified = string | { id: string };
+
+/** What the workers of endpoints do that have no handler. */
+export interface Scripts {
+  /** Sets the script, in place of the one that there was: seed, coldStart and answers. */
+  set(endpoint: Identified, script: Record<string, unknown>): Promise<void>;
+  /** Gives the script, with how often its answers were used. */
+  get(endpoint: Identified): Promise<{ script: any; used: number[]; jobs: number; workers: number }>;
+  delete(endpoint: Identified): Promise<void>;
+}
+
+/** Everything that the server has, saved under names of lower-case letters, digits, hyphens and underscores. */
+export interface States {
+  save(name: string): Promise<void>;
+  /** Goes back to a saved state. Its keys are those of the state; endpoints of functions end. */
+  load(name: string): Promise<void>;
+  list(): Promise<{ name: string; [member: string]: unknown }[]>;
+  delete(name: string): Promise<void>;
+}
+
+/** A delivery of a webhook. */
+export interface Webhook {
+  number: number;
+  job: string;
+  url: string;
+  status: number;
+  error: string;
+  tries: number;
+  createdAt: string;
+  nextAt: string | null;
+}
+
+export interface Webhooks {
+  /** The last deliveries, the newest first. */
+  list(): Promise<Webhook[]>;
+  /** Delivers the job's document once more to where a delivery went. */
+  deliver(delivery: number | { number: number }): Promise<void>;
+}
+
+/** A receiver of webhooks, of any name: what comes is in the journal, as requests of receiveWebhook with the name as their resource. */
+export interface Inbox {
+  url(name: string): string;
+  /** The bodies that came, the oldest first. */
+  received(name: string): Promise<any[]>;
+}
+
+export interface JobFilter {
+  endpointId?: string;
+  status?: string;
+  from?: string | Date;
+  to?: string | Date;
+  error?: string;
+  limit?: number;
+}
+
+export interface Jobs {
+  /** Jobs of all pages, or so many as limit says; the one that was submitted last first. */
+  list(filters?: JobFilter): Promise<{ id: string; endpointId: string; status: string; [member: string]: unknown }[]>;
+  /** All that is known of a job. */
+  get(job: Identified): Promise<any>;
+}
+
+/** Why something does not go on; spec/controls.yaml has the reasons. */
+export interface Reason {
+  reason: string;
+  because: string;
+  helps?: string;
+  waits: boolean;
+  since?: string;
+  details: Record<string, unknown>;
+}
+
+export interface Why {
+  job(job: Identified): Promise<Reason>;
+  endpoint(endpoint: Identified): Promise<Reason>;
+  pod(pod: Identified): Promise<Reason>;
 }
 
 /** A request that came, without what is secret in it; spec/controls.yaml has all of its members. */

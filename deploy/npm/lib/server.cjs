@@ -7,12 +7,12 @@ const os = require("node:os");
 const path = require("node:path");
 const { createInterface } = require("node:readline");
 const { Connection } = require("./connection.cjs");
-const { Clock, Faults, Journal } = require("./controls.cjs");
+const { Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why } = require("./controls.cjs");
 const { Worker } = require("./worker.cjs");
 
 const STOP = 30_000; // milliseconds that a server may take to end
 
-const COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug", "--data"];
+const COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug"];
 
 // The server ends with the line that it is sent, and with the death of the process that would send it, however that died.
 const GUARD = '"$@" & server=$!; exec >&-; read -r line; kill -TERM "$server" 2>/dev/null; wait "$server"';
@@ -140,6 +140,12 @@ class Server {
     this.clock = new Clock(this.#controls);
     this.faults = new Faults(this.#controls);
     this.journal = new Journal(this.#controls);
+    this.scripts = new Scripts(this.#controls);
+    this.states = new States(this.#controls, () => this.#endOfKeys());
+    this.webhooks = new Webhooks(this.#controls);
+    this.inbox = new Inbox(ready.url + "/_berth/inbox/", this.journal);
+    this.jobs = new Jobs(() => this.#ofClient());
+    this.why = new Why(() => this.#ofClient());
   }
 
   /** Sends any test control. */
@@ -155,11 +161,27 @@ class Server {
   /** Gives an endpoint of a function; without one that which an argument --endpoint declared, or a new one without workers. */
   async endpoint(name, handler, { workers = 1, ...members } = {}) {
     const declared = handler ? undefined : this.#declared[name];
-    this.#own ??= this.newKey(["all"], { name: "berth-test", exempt: true }); // what we send counts against no quota of the test's
-    const { key } = await this.#own;
+    const key = await this.#ownKey();
     const id = declared ?? (await new Connection(this.url, key).ask("POST", "/v2/serverless", { name, ...FUNCTION, ...members })).id;
     if (handler) this.#workers.push(new Worker(this.queueUrl, id, name, key, handler, workers));
     return new Endpoint(this, id, name);
+  }
+
+  /** Gives a key of ours: what we send counts against no quota of the test's, and the journal tells it from what the test sends. */
+  async #ownKey() {
+    this.#own ??= this.newKey(["all"], { name: "berth-test", exempt: true });
+    return (await this.#own).key;
+  }
+
+  /** Gives a connection to what keys of clients may ask of /_berth. */
+  async #ofClient() {
+    return new Connection(this.url + "/_berth", await this.#ownKey());
+  }
+
+  /** Forgets our key, which a state may not have, and ends the workers that come with it. */
+  #endOfKeys() {
+    this.#own = undefined;
+    return this.#closeWorkers();
   }
 
   /** Forgets everything but keys, declared endpoints and the time; endpoints of functions end, faults and journal are empty. */
@@ -205,13 +227,14 @@ if (Symbol.asyncDispose) {
 }
 
 /** Starts a server, which is ready then. */
-async function start({ args = [], program, directory = os.tmpdir() } = {}) {
+async function start({ args = [], program, directory = os.tmpdir(), seed } = {}) {
   const found = findProgram(program);
   const folder = fs.mkdtempSync(path.join(directory, "berth-"));
   const log = fs.openSync(path.join(folder, "log"), "w");
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_")));
   env.BERTH_CONFIG = os.devNull; // what the machine has set is not of the test
-  const child = spawn("/bin/sh", ["-c", GUARD, "berth", found, ...COMMAND, path.join(folder, "data"), ...args], {
+  env.TMPDIR = folder; // where its database is: it goes with the folder, however the server ends
+  const child = spawn("/bin/sh", ["-c", GUARD, "berth", found, ...COMMAND, ...kept(folder, args), ...seeded(folder, seed), ...args], {
     env,
     stdio: ["pipe", "pipe", log],
     detached: true,
@@ -229,6 +252,21 @@ async function start({ args = [], program, directory = os.tmpdir() } = {}) {
   const text = fs.readFileSync(path.join(folder, "log"), "utf8");
   fs.rmSync(folder, { recursive: true });
   throw new Error(`${found} did not start; its log ends with:\n${lastLines(text)}`);
+}
+
+/** Gives the arguments that say where the server keeps its database: nowhere, unless the caller says where. */
+function kept(folder, args) {
+  const named = args.some((arg) => ["--data", "--store"].includes(arg.split("=")[0]));
+  return named ? ["--data", path.join(folder, "data")] : ["--ephemeral"];
+}
+
+/** Gives the arguments of a seed, and writes the file of one that is none. */
+function seeded(folder, seed) {
+  if (seed === undefined) return [];
+  if (typeof seed === "string") return ["--seed", path.resolve(seed)];
+  const file = path.join(folder, "seed.json");
+  fs.writeFileSync(file, JSON.stringify(seed));
+  return ["--seed", file];
 }
 
 /** Asks the server to end, and kills it if it does not. Gives its exit code. */

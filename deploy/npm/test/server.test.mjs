@@ -35,9 +35,9 @@ function folder(t) {
   return made;
 }
 
-/** Gives the servers with a path below the directory. */
+/** Gives the servers with a path below the directory in their command line or in their environment, which e shows. */
 function serversBelow(directory) {
-  const shown = execFileSync("ps", ["-A", "-ww", "-o", "pid=,args="], { encoding: "utf8" });
+  const shown = execFileSync("ps", ["-A", "-ww", "e", "-o", "pid=,args="], { encoding: "utf8" });
   return shown.split("\n").filter((line) => line.includes(directory) && line.includes("serve --json"));
 }
 

@@ -12,6 +12,12 @@ const fault = await berth.faults.add({ operation: "createPod", when: "after", st
 await berth.faults.delete(fault);
 const now: Date = await berth.clock.advance(1000);
 await berth.journal.verify([{ operation: "run", since: now, times: 1 }, { status: "4xx", times: { atMost: 1 } }], { inOrder: true });
+await berth.scripts.set(endpoint, { answers: [{ output: "{{/prompt}}" }] });
+await berth.states.load((await berth.states.list())[0].name);
+await berth.webhooks.deliver((await berth.webhooks.list())[0]);
+const why: string = (await berth.why.job((await berth.jobs.list({ from: now, limit: 1 }))[0])).because + berth.inbox.url("orders");
+await using seeded = await start({ seed: { pods: [{ name: why }] } });
+await seeded.reset();
 // @ts-expect-error: there is no such time in a call
 await berth.faults.add({ operation: "createPod", when: "between" });
 if (new Error() instanceof Refused) await berth.stop();

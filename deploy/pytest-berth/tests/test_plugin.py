@@ -29,8 +29,8 @@ USES_A_SERVER = """
 
 
 def servers_below(directory):
-    """Gives the processes whose command line has a path below the directory."""
-    shown = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], check=True, capture_output=True, text=True).stdout
+    """Gives the processes of servers with a path below the directory in their command line or in their environment, which e shows."""
+    shown = subprocess.run(["ps", "-A", "-ww", "e", "-o", "pid=,args="], check=True, capture_output=True, text=True).stdout
     return [line for line in shown.splitlines() if str(directory) in line and "serve --json" in line]
 
 
@@ -194,6 +194,16 @@ def test_what_the_client_keeps_is_that_of_the_server_for_one_test(pytester):
         """
     )
     pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("args", [[], ["--data", "{}"], ["--data={}"]])
+def test_a_server_keeps_nothing_unless_it_is_told_where(tmp_path, args):
+    directory, kept = tmp_path / "run", tmp_path / "kept"
+    directory.mkdir()
+    with Server([arg.format(kept) for arg in args], directory=directory):
+        pass
+    assert list(directory.iterdir()) == []
+    assert (kept / "berth.db").exists() == bool(args)
 
 
 def test_settings_of_the_machine_are_not_those_of_the_server(monkeypatch, tmp_path):

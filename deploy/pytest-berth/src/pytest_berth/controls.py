@@ -1,11 +1,11 @@
-"""The clock, the faults and the journal of a server: the test controls, with the words of spec/controls.yaml."""
+"""The clock, the faults, the journal and the rest of the test controls of a server, with the words of spec/controls.yaml."""
 
 import re
 from datetime import datetime, timedelta
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 from urllib.parse import quote, urlencode
 
-from .connection import Connection
+from .connection import Connection, decoded
 
 Duration = Union[int, float, timedelta]
 """Seconds, or a timedelta."""
@@ -165,6 +165,140 @@ class Journal:
         """Says what a request was, if the journal still has it."""
         status, entry = self._controls.send("GET", f"/journal/{number}")
         return f", {entry['method']} {entry['path']}, answered with {entry['status']}" if status == 200 else ""
+
+
+class Scripts:
+    """
+    What the workers of endpoints do that have no handler. An endpoint is its id, or what berth.endpoint gave; the members of a script are keyword
+    arguments:
+
+        berth.scripts.set(endpoint, answers=[{"delay": {"fixed": 200}, "output": {"text": "{{/prompt}}"}}])
+    """
+
+    def __init__(self, controls: Connection):
+        self._controls = controls
+
+    def set(self, endpoint: Any, **members: Any) -> None:
+        """Sets the script of an endpoint, in place of the one that there was."""
+        self._controls.ask("PUT", script_of(endpoint), members)
+
+    def get(self, endpoint: Any) -> Dict[str, Any]:
+        """Gives the script of an endpoint, with how often its answers were used."""
+        return dict(self._controls.ask("GET", script_of(endpoint)))
+
+    def delete(self, endpoint: Any) -> None:
+        """Takes the script of an endpoint back."""
+        self._controls.ask("DELETE", script_of(endpoint))
+
+
+def script_of(endpoint: Any) -> str:
+    """Gives the path of the script of an endpoint."""
+    return f"/endpoints/{quote(id_of(endpoint), safe='')}/script"
+
+
+def id_of(one: Any) -> str:
+    """Gives an id: of what has one, of a body with one, or the id itself."""
+    return str(one["id"] if isinstance(one, Mapping) else getattr(one, "id", one))
+
+
+class States:
+    """Everything that the server has, saved under names of lower-case letters, digits, hyphens and underscores, for as long as the server is there."""
+
+    def __init__(self, controls: Connection, loaded: Callable[[], None]):
+        self._controls = controls
+        self._loaded = loaded
+
+    def save(self, name: str) -> None:
+        """Saves everything, in place of what was saved under the name."""
+        self._controls.ask("PUT", "/states/" + quote(name, safe=""))
+
+    def load(self, name: str) -> None:
+        """Goes back to a saved state, as if the server were started again on it. Its keys are those of the state; endpoints of functions end."""
+        self._controls.ask("POST", f"/states/{quote(name, safe='')}/load", timeout=None)
+        self._loaded()
+
+    def list(self) -> "List[Dict[str, Any]]":
+        """Gives the saved states, by name."""
+        return list(self._controls.ask("GET", "/states")["states"])
+
+    def delete(self, name: str) -> None:
+        """Deletes a saved state."""
+        self._controls.ask("DELETE", "/states/" + quote(name, safe=""))
+
+
+class Webhooks:
+    """The webhooks that the server delivers."""
+
+    def __init__(self, controls: Connection):
+        self._controls = controls
+
+    def list(self) -> "List[Dict[str, Any]]":
+        """Gives the last deliveries, the newest first."""
+        return list(self._controls.ask("GET", "/webhooks")["webhooks"])
+
+    def deliver(self, delivery: Union[int, Mapping[str, Any]]) -> None:
+        """Delivers the job's document once more to where a delivery went: its number, or what list gave."""
+        self._controls.ask("POST", f"/webhooks/{delivery if isinstance(delivery, int) else delivery['number']}/deliver")
+
+
+class Inbox:
+    """A receiver of webhooks, of any name: what comes is in the journal, as requests of receiveWebhook with the name as their resource."""
+
+    def __init__(self, url: str, journal: Journal):
+        self._url = url
+        self._journal = journal
+
+    def url(self, name: str) -> str:
+        """Gives the address for webhooks of that name."""
+        return self._url + quote(name, safe="")
+
+    def received(self, name: str) -> List[Any]:
+        """Gives the bodies that came to that name, the oldest first."""
+        entries = self._journal.entries(operation="receiveWebhook", resource=name)
+        return [decoded(entry["request"]["body"]["text"].encode()) for entry in entries]
+
+
+class Jobs:
+    """The jobs of all endpoints. Filters are keyword arguments: endpointId, status, error, to, limit, and **{"from": …}."""
+
+    def __init__(self, connection: Callable[[], Connection]):
+        self._connection = connection
+
+    def list(self, **filters: Any) -> "List[Dict[str, Any]]":
+        """Gives the jobs that every filter matches, the one that was submitted last first: of all pages, or so many as limit says."""
+        jobs: "List[Dict[str, Any]]" = []
+        while True:
+            page = self._connection().ask("GET", "/jobs" + query(filters))
+            jobs += page["jobs"]
+            if "limit" in filters or not page["pagination"]["hasNextPage"]:
+                return jobs
+            filters["cursor"] = page["pagination"]["nextCursor"]
+
+    def get(self, job: Union[str, Mapping[str, Any]]) -> Dict[str, Any]:
+        """Gives all that is known of a job: its id, or what run gave."""
+        return dict(self._connection().ask("GET", "/jobs/" + quote(id_of(job), safe="")))
+
+
+class Why:
+    """The one reason why something does not go on, with what would help: reason, because, helps, waits, since, details."""
+
+    def __init__(self, connection: Callable[[], Connection]):
+        self._connection = connection
+
+    def job(self, job: Union[str, Mapping[str, Any]]) -> Dict[str, Any]:
+        """Says why a job does not go on."""
+        return self._ask("jobs", job)
+
+    def endpoint(self, endpoint: Any) -> Dict[str, Any]:
+        """Says why the workers of an endpoint do not take up its jobs."""
+        return self._ask("endpoints", endpoint)
+
+    def pod(self, pod: Union[str, Mapping[str, Any]]) -> Dict[str, Any]:
+        """Says why a pod does not run."""
+        return self._ask("pods", pod)
+
+    def _ask(self, kind: str, one: Any) -> Dict[str, Any]:
+        return dict(self._connection().ask("GET", f"/{kind}/{quote(id_of(one), safe='')}/why"))
 
 
 def expectation(members: Mapping[str, Any]) -> Dict[str, Any]:

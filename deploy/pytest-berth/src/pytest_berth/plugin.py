@@ -17,16 +17,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("berth_args", "further arguments of berth serve, as on a command line", type="args", default=[])
 
 
-def _start(config: pytest.Config, directory: Any) -> Server:
+def pytest_configure(config: pytest.Config) -> None:
+    """Names the marker of seeds."""
+    config.addinivalue_line("markers", "berth_seed(seed): what the server of the fixture berth has from the start: a file, a directory, or a dict")
+
+
+def _start(config: pytest.Config, directory: Any, seed: Any = None) -> Server:
     args: List[str] = config.getini("berth_args")
     program: Optional[str] = config.getoption("--berth-binary")
-    return Server(args, program, directory)
+    return Server(args, program, directory, seed)
 
 
 @pytest.fixture
 def berth(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of this test alone, on a new database, with its clock, faults and journal in the test's hand."""
-    with _start(request.config, tmp_path_factory.getbasetemp()) as server:
+    marker = request.node.get_closest_marker("berth_seed")
+    with _start(request.config, tmp_path_factory.getbasetemp(), marker.args[0] if marker else None) as server:
         yield server
 
 

@@ -9,16 +9,16 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .connection import Connection
-from .controls import Clock, Faults, Journal
+from .controls import Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why
 from .worker import Handler, Worker
 
 START = 60.0  # seconds that a server may take to be ready
 STOP = 30.0  # seconds that it may take to end
 
-COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug", "--data"]
+COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug"]
 
 # The server ends with the line that it is sent, and with the death of the process that would send it, however that died.
 GUARD = '"$@" & server=$!; exec >&-; read -r line; kill -TERM "$server" 2>/dev/null; wait "$server"'
@@ -122,24 +122,42 @@ class Server:
         with Server(["--endpoint", "idle="]) as berth: ...
     """
 
-    def __init__(self, args: Sequence[str] = (), program: Optional[str] = None, directory: Union[str, Path, None] = None):
+    def __init__(
+        self, args: Sequence[str] = (), program: Optional[str] = None, directory: Union[str, Path, None] = None,
+        seed: Union[str, Path, Mapping[str, Any], None] = None,
+    ):
         """
-        Starts it with further arguments of berth serve. Its database and its log are in a directory that is made in the given one, or where
-        temporary files are, and is removed at the end. Raises ProgramNotFound or ServerFailed.
+        Starts it with further arguments of berth serve. It keeps nothing, unless they have --data or --store: its database and its log are in a
+        directory that is made in the given one, or where temporary files are, and is removed at the end. A seed is what it
+        has from the start and after a reset: a file or directory of files, or what such a file has. Raises ProgramNotFound or ServerFailed.
         """
         self._directory = Path(tempfile.mkdtemp(prefix="berth-", dir=directory))
         self._log, self._stopped = self._directory / "log", False
         self._read = ""  # of the log, once it is removed
         try:
-            self._process = self._start([find_program(program), *COMMAND, str(self._directory / "data"), *args])
+            self._process = self._start([find_program(program), *COMMAND, *self._kept(args), *self._seeded(seed), *args])
         except BaseException:
             shutil.rmtree(self._directory, ignore_errors=True)
             raise
+
+    def _kept(self, args: Sequence[str]) -> List[str]:
+        """Gives the arguments that say where it keeps its database: nowhere, unless the caller says where."""
+        named = any(arg.split("=")[0] in ("--data", "--store") for arg in args)
+        return ["--data", str(self._directory / "data")] if named else ["--ephemeral"]
+
+    def _seeded(self, seed: Union[str, Path, Mapping[str, Any], None]) -> List[str]:
+        """Gives the arguments of a seed, and writes the file of one that is none."""
+        if isinstance(seed, Mapping):
+            path = self._directory / "seed.json"
+            path.write_text(json.dumps(seed))
+            return ["--seed", str(path)]
+        return [] if seed is None else ["--seed", os.path.abspath(seed)]
 
     def _start(self, command: List[str]) -> "subprocess.Popen[bytes]":
         """Starts the program, and reads the one line that it prints when it is ready."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("BERTH_")}
         environment["BERTH_CONFIG"] = os.devnull  # what the machine has set is not of the test
+        environment["TMPDIR"] = str(self._directory)  # where its database is: it goes with the directory, however the server ends
         with self._log.open("wb") as log:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", GUARD, "berth", *command], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
@@ -165,6 +183,9 @@ class Server:
         self.graphql_url = self.url + "/graphql"
         self._controls = Connection(self.url + "/_berth", self.controls_key)
         self.clock, self.faults, self.journal = Clock(self._controls), Faults(self._controls), Journal(self._controls)
+        self.scripts, self.states = Scripts(self._controls), States(self._controls, self._end_of_keys)
+        self.webhooks, self.inbox = Webhooks(self._controls), Inbox(self.url + "/_berth/inbox/", self.journal)
+        self.jobs, self.why = Jobs(self._of_client), Why(self._of_client)
         self._declared: Dict[str, str] = dict(ready["endpoints"])
         self._open: List[Endpoint] = []
         self._keys: List[str] = []  # ids of those that new_key made
@@ -206,6 +227,15 @@ class Server:
         if self._own is None:
             self._own = str(self.control("POST", "/keys", {"name": "pytest-berth", "scopes": ["all"], "exempt": True})["key"])
         return self._own
+
+    def _of_client(self) -> Connection:
+        """Gives a connection to what keys of clients may ask of /_berth."""
+        return Connection(self.url + "/_berth", self._own_key())
+
+    def _end_of_keys(self) -> None:
+        """Forgets keys that a state may not have, and ends the workers that come with them."""
+        self._own = None
+        self._close_endpoints()
 
     def reset(self) -> None:
         """Forgets everything but keys, declared endpoints and the time; endpoints of functions end, faults and journal are empty."""
