@@ -86,7 +86,7 @@ field() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[sys.ar
 url=$(field url) controls=$(field controlsKey)
 python3 "$here/python/edge.py" "$tmp/edge.pem" "$tmp/edge.key" "${url##*:}" >"$tmp/edge.ready" &
 edge=$!
-until [ -s "$tmp/edge.ready" ]; do kill -0 $edge && sleep 0.1; done
+until [ -s "$tmp/edge.ready" ]; do kill -0 $edge 2>/dev/null || exit 1; sleep 0.1; done
 
 export SSL_CERT_FILE=$tmp/edge.pem REQUESTS_CA_BUNDLE=$tmp/edge.pem NODE_EXTRA_CA_CERTS=$tmp/edge.pem
 export RUNPOD_API_KEY=the-key-of-the-suites PYTHONDONTWRITEBYTECODE=1 HOME=$tmp
