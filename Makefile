@@ -120,6 +120,10 @@ replicas: build
 clients: $(if $(REPLICAS),replicas) ## the unmodified SDK clients and workers against a server, or REPLICAS=3 of one PostgreSQL (needs Python and Node)
 	$(several) conformance/clients/run.sh
 
+.PHONY: suites
+suites: build ## the test suites that public client libraries ship, unmodified, against a seeded server (needs Python, Node, unshare)
+	conformance/clients/suites.sh
+
 .PHONY: viewer
 viewer: ## take the viewer of the reference pages from npm, at the version in impl/reference/viewer
 	impl/reference/viewer/vendor.sh

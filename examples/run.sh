@@ -8,6 +8,8 @@ trap 'rm -rf "$tmp"' EXIT
 
 go test -count=1 -run Example "$here/.."
 
+for test in "$here"/shell/for_*.sh; do timeout 300 "$test"; done
+
 python3 -m venv "$tmp/venv"
 "$tmp/venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/python/requirements.txt"
 (cd "$here/python" && timeout 300 "$tmp/venv/bin/python" -m pytest -q -p no:cacheprovider)

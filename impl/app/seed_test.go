@@ -119,6 +119,8 @@ func TestSeed_ResetGoesBackToIt(t *testing.T) {
 	require.Len(t, body["globalVolumes"], 1)
 	status, _ = call(t, "GET", s.URL()+"/v2/templates", seededKey, "")
 	require.Equal(t, 503, status, "the fault is there again")
+	status, body = call(t, "POST", s.URL()+"/v2/endpointseed01/run", seededKey, `{"input":{"n":1}}`)
+	require.Equal(t, 200, status, "the queue of the endpoint, which the reset deleted: %s", body)
 	require.NoError(t, s.Close())
 }
 

@@ -70,11 +70,16 @@ func (q *Queue) cancelAll(ctx context.Context, e compute.EndpointID) error {
 func (q *Queue) forgetGone() {
 	for id, d := range q.dispatchers {
 		if d.gone && len(d.workers) == 0 && d.waits() == 0 {
-			delete(q.dispatchers, id)
-			if d.meter != nil {
-				d.meter.Forget()
-			}
+			q.drop(id, d)
 		}
+	}
+}
+
+// drop forgets a deleted endpoint. The caller has the lock.
+func (q *Queue) drop(id compute.EndpointID, d *dispatcher) {
+	delete(q.dispatchers, id)
+	if d.meter != nil {
+		d.meter.Forget()
 	}
 }
 

@@ -107,14 +107,19 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 	return next, err
 }
 
-// Clear forgets every job, as the store has, and asks the workers that hold one to stop it.
+// Clear forgets every job, as the store has, and asks the workers that hold one to stop it. Deleted endpoints are forgotten, so that
+// one with the same id can be made.
 func (q *Queue) Clear() {
 	q.mu.Lock()
 	clear(q.held)
 	q.recent = newRecent()
-	for _, d := range q.dispatchers {
+	for id, d := range q.dispatchers {
 		d.empty()
 		clear(d.lost)
+		if d.gone {
+			q.drop(id, d)
+			continue
+		}
 		for _, s := range d.workers {
 			for id := range s.jobs {
 				s.stop(id, q.clock.Now())
