@@ -162,4 +162,4 @@ function timeOf(value) {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-module.exports = { Clock, Faults, Journal };
+module.exports = { Clock, Faults, Journal, query };

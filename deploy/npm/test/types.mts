@@ -12,6 +12,9 @@ const fault = await berth.faults.add({ operation: "createPod", when: "after", st
 await berth.faults.delete(fault);
 const now: Date = await berth.clock.advance(1000);
 await berth.journal.verify([{ operation: "run", since: now, times: 1 }, { status: "4xx", times: { atMost: 1 } }], { inOrder: true });
+const spent: number = (await berth.costs({ by: "kind", since: now })).total;
+// @ts-expect-error: there is no such grouping
+await berth.costs({ by: spent });
 // @ts-expect-error: there is no such time in a call
 await berth.faults.add({ operation: "createPod", when: "between" });
 if (new Error() instanceof Refused) await berth.stop();
