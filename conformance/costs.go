@@ -96,6 +96,7 @@ var _ = area(func() {
 			require.Len(c, all, 1)
 			require.Equal(c, pod["id"], all[0]["id"])
 			require.Equal(c, nano(pod["cost"]), nano(all[0]["amount"]))
+			require.EqualValues(c, time.Hour.Milliseconds(), all[0]["milliseconds"])
 		})
 	})
 
