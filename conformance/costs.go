@@ -155,6 +155,8 @@ var _ = area(func() {
 			require.Equal(c, whole["total"], c.costsOf("spender", "&until="+later)["total"], "nothing is billed before its time")
 			require.Zero(c, c.costsOf("spender", "&since="+later)["count"])
 			require.Zero(c, c.costsOf("spender", "&since="+border+"&until="+border)["count"])
+			require.Zero(c, c.costsOf("spender", "&until=0000-01-01T00:00:00%2B23:59")["count"])
+			require.Equal(c, whole["total"], c.costsOf("spender", "&since=0000-01-01T00:00:00%2B23:59&until=9999-12-31T23:59:59-23:59")["total"])
 		})
 	})
 

@@ -62,7 +62,7 @@ func (c *Control) Costs(ctx context.Context, q CostQuery) (all Costs, err error)
 		all = Costs{Until: now}
 		if !q.Until.IsZero() {
 			to = q.Until.Truncate(time.Millisecond)
-			all.Until = earlier(to, now)
+			all.Until = later(earlier(to, now), time.UnixMilli(0)).UTC() // nothing is billed before
 		}
 
 		t := tally{by: q.By, limit: int(cmp.Or(min(q.Limit, MostCosts), DefaultCosts)), costs: &all}
