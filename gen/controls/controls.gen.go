@@ -54,6 +54,30 @@ func (e ClockMode) Valid() bool {
 	}
 }
 
+// Defines values for CostKind.
+const (
+	CostKindCluster  CostKind = "cluster"
+	CostKindEndpoint CostKind = "endpoint"
+	CostKindPod      CostKind = "pod"
+	CostKindVolume   CostKind = "volume"
+)
+
+// Valid indicates whether the value is a known member of the CostKind enum.
+func (e CostKind) Valid() bool {
+	switch e {
+	case CostKindCluster:
+		return true
+	case CostKindEndpoint:
+		return true
+	case CostKindPod:
+		return true
+	case CostKindVolume:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultWhen.
 const (
 	FaultWhenAfter  FaultWhen = "after"
@@ -387,6 +411,27 @@ func (e WhyReason) Valid() bool {
 	}
 }
 
+// Defines values for CostsBy.
+const (
+	CostsByKind     CostsBy = "kind"
+	CostsByResource CostsBy = "resource"
+	CostsByUser     CostsBy = "user"
+)
+
+// Valid indicates whether the value is a known member of the CostsBy enum.
+func (e CostsBy) Valid() bool {
+	switch e {
+	case CostsByKind:
+		return true
+	case CostsByResource:
+		return true
+	case CostsByUser:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JobsStatus.
 const (
 	JobsStatusCANCELLED  JobsStatus = "CANCELLED"
@@ -411,6 +456,27 @@ func (e JobsStatus) Valid() bool {
 	case JobsStatusINQUEUE:
 		return true
 	case JobsStatusTIMEDOUT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetCostsParamsBy.
+const (
+	GetCostsParamsByKind     GetCostsParamsBy = "kind"
+	GetCostsParamsByResource GetCostsParamsBy = "resource"
+	GetCostsParamsByUser     GetCostsParamsBy = "user"
+)
+
+// Valid indicates whether the value is a known member of the GetCostsParamsBy enum.
+func (e GetCostsParamsBy) Valid() bool {
+	switch e {
+	case GetCostsParamsByKind:
+		return true
+	case GetCostsParamsByResource:
+		return true
+	case GetCostsParamsByUser:
 		return true
 	default:
 		return false
@@ -540,6 +606,42 @@ type ColdStart struct {
 
 	// Warm The model is warmed up.
 	Warm *int64 `json:"warm,omitempty"`
+}
+
+// Cost defines model for Cost.
+type Cost struct {
+	// Amount USD.
+	Amount float64 `json:"amount"`
+
+	// ID By resource: its id.
+	ID *string `json:"id,omitempty"`
+
+	// Kind By resource and by kind. What the pods of a cluster cost is that of the cluster, and what workers cost that of their endpoint.
+	Kind *CostKind `json:"kind,omitempty"`
+
+	// Milliseconds How long it ran, or was there: of several pods or workers the sum.
+	Milliseconds int64 `json:"milliseconds"`
+
+	// User By resource and by user: who would have paid.
+	User *string `json:"user,omitempty"`
+}
+
+// CostKind By resource and by kind. What the pods of a cluster cost is that of the cluster, and what workers cost that of their endpoint.
+type CostKind string
+
+// Costs defines model for Costs.
+type Costs struct {
+	// Costs The highest first.
+	Costs []Cost `json:"costs"`
+
+	// Count How many costs there are, over the limit too.
+	Count int64 `json:"count"`
+
+	// Total USD, in whole billionths, as all amounts.
+	Total float64 `json:"total"`
+
+	// Until The time up to which they are, by the clock of the server: the since of a span that follows.
+	Until time.Time `json:"until"`
 }
 
 // Difference defines model for Difference.
@@ -1436,6 +1538,21 @@ type WhyDetails struct {
 	WorkerID *string `json:"workerId,omitempty"`
 }
 
+// CostsBy defines model for CostsBy.
+type CostsBy string
+
+// CostsLimit defines model for CostsLimit.
+type CostsLimit = int64
+
+// CostsSince defines model for CostsSince.
+type CostsSince = time.Time
+
+// CostsUntil defines model for CostsUntil.
+type CostsUntil = time.Time
+
+// CostsUser defines model for CostsUser.
+type CostsUser = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -1492,6 +1609,27 @@ type Limit = int64
 
 // ProblemResponse defines model for Problem.
 type ProblemResponse = Problem
+
+// GetCostsParams defines parameters for GetCosts.
+type GetCostsParams struct {
+	// By What each cost is of: a resource, all resources of a kind, or all of a user.
+	By *GetCostsParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// User The user whose costs alone are meant; all without it.
+	User *CostsUser `form:"user,omitempty" json:"user,omitempty"`
+
+	// Since The time from which on costs are counted.
+	Since *CostsSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until The time up to which costs are counted.
+	Until *CostsUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit How many costs there are at most, the highest; count and total are of all.
+	Limit *CostsLimit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetCostsParamsBy defines parameters for GetCosts.
+type GetCostsParamsBy string
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
@@ -1657,6 +1795,9 @@ type ServerInterface interface {
 	// StepClock Have the time of day of the machine step
 	// (POST /_berth/clock/step)
 	StepClock(ctx echo.Context) error
+	// GetCosts Read what would have been paid
+	// (GET /_berth/costs)
+	GetCosts(ctx echo.Context, params GetCostsParams) error
 	// DeleteScript Take the script of an endpoint back
 	// (DELETE /_berth/endpoints/{endpointId}/script)
 	DeleteScript(ctx echo.Context, endpointID string) error
@@ -1832,6 +1973,52 @@ func (w *ServerInterfaceWrapper) StepClock(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StepClock(ctx)
+	return err
+}
+
+// GetCosts converts echo context to params.
+func (w *ServerInterfaceWrapper) GetCosts(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetCostsParams
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", ctx.QueryParams(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter by: %s", err))
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", ctx.QueryParams(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetCosts(ctx, params)
 	return err
 }
 
@@ -2527,6 +2714,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/sleep", wrapper.SleepClock, options.OperationMiddlewares["sleepClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
+	router.GET(options.BaseURL+"/_berth/costs", wrapper.GetCosts, options.OperationMiddlewares["getCosts"]...)
 	router.DELETE(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.DeleteScript, options.OperationMiddlewares["deleteScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
 	router.PUT(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.SetScript, options.OperationMiddlewares["setScript"]...)

@@ -98,6 +98,72 @@ func (v ColdStart) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Cost) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"amount":`...)
+	dst = encode.Float(dst, v.Amount)
+	dst = append(dst, ',')
+	if v.ID != nil {
+		dst = append(dst, `"id":`...)
+		if p1 := v.ID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Kind != nil {
+		dst = append(dst, `"kind":`...)
+		if p1 := v.Kind; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, string((*p1)))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"milliseconds":`...)
+	dst = encode.Int(dst, v.Milliseconds)
+	dst = append(dst, ',')
+	if v.User != nil {
+		dst = append(dst, `"user":`...)
+		if p1 := v.User; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Costs) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"costs":`...)
+	if v.Costs == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Costs {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"count":`...)
+	dst = encode.Int(dst, v.Count)
+	dst = append(dst, ',')
+	dst = append(dst, `"total":`...)
+	dst = encode.Float(dst, v.Total)
+	dst = append(dst, ',')
+	dst = append(dst, `"until":`...)
+	dst = encode.Time(dst, v.Until)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Difference) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"expected":`...)

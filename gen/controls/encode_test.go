@@ -13,6 +13,8 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[BodyExpectation](t)
 	encodetest.Check[Clock](t)
 	encodetest.Check[ColdStart](t)
+	encodetest.Check[Cost](t)
+	encodetest.Check[Costs](t)
 	encodetest.Check[Difference](t)
 	encodetest.Check[ExponentialDelay](t)
 	encodetest.Check[FaultList](t)

@@ -25,6 +25,16 @@ var parameterJobsTo = validate.Param{In: "query", Name: "to", Required: false, T
 
 var parameterJobsError = validate.Param{In: "query", Name: "error", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
 
+var parameterCostsBy = validate.Param{In: "query", Name: "by", Required: false, Text: &validate.Text{Enum: []string{"resource", "kind", "user"}}}
+
+var parameterCostsUser = validate.Param{In: "query", Name: "user", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterCostsSince = validate.Param{In: "query", Name: "since", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterCostsUntil = validate.Param{In: "query", Name: "until", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterCostsLimit = validate.Param{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 1000}}
+
 var parameterJournalOperation = validate.Param{In: "query", Name: "operation", Required: false, Text: &validate.Text{Min: 1}}
 
 var parameterJournalMethod = validate.Param{In: "query", Name: "method", Required: false, Text: &validate.Text{Min: 1}}
@@ -105,6 +115,14 @@ var paramsOfExportJournal = []validate.Param{
 	parameterJournalUntil,
 	parameterJournalAfterNumber,
 	parameterJournalLimit,
+}
+
+var paramsOfGetCosts = []validate.Param{
+	parameterCostsBy,
+	parameterCostsUser,
+	parameterCostsSince,
+	parameterCostsUntil,
+	parameterCostsLimit,
 }
 
 var paramsOfDeliverWebhook = []validate.Param{
@@ -387,6 +405,12 @@ var Ops = map[string]validate.Op{
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getCosts": {
+		Method: "GET", Path: "/_berth/costs",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetCosts, false, path, query, header)
 		},
 	},
 	"getWebhooks": {

@@ -26,16 +26,27 @@ const role = "BERTH_TEST_ROLE"
 type part struct {
 	Data, Listen, WorkerURL, Fleet string
 	Settings                       setting.Values // of the runtime, which is docker
+	KilledAt                       string         // a step of a load: it is simulated, and has test controls, whose key it says instead of that for hosts
 }
 
 // play says where the berth is, the first key, and a key for the hosts, if there is a first key.
 func (p part) play() error {
-	s, err := app.Start(context.Background(), app.Config{
+	c := app.Config{
 		Data: p.Data, Listen: p.Listen, WorkerURL: p.WorkerURL, Fleet: p.Fleet, Runtime: "docker", RuntimeSettings: p.Settings,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
+	}
+	if p.KilledAt != "" {
+		c.Runtime, c.TestControls = "sim", true
+		c = c.KilledAt(p.KilledAt)
+	}
+
+	s, err := app.Start(context.Background(), c)
 	if err != nil {
 		return err
+	}
+	if p.KilledAt != "" {
+		fmt.Println(s.URL(), s.ControlsKey())
+		select {}
 	}
 	admin := ""
 	if s.FirstKey() != "" {

@@ -84,17 +84,21 @@ func (h *holder) replace(ctx context.Context, file string) (err error) {
 	controls := h.now.controls
 	c.controlsKey, c.frozen = controls.key, controls.clock.Frozen()
 	ending := h.end()
+	c.loaded("ended")
 
 	path := filepath.Join(c.Data, databaseFile)
 	before := path + beforeLoad
 	if err := errors.Join(ending, sqlite.RemoveFiles(before), os.Rename(path, before)); err != nil {
 		return errors.Join(err, h.begin(ctx, c))
 	}
+	c.loaded("set aside")
 	err = os.Rename(file, path)
 	if err == nil {
+		c.loaded("replaced")
 		err = h.begin(ctx, c)
 	}
 	if err == nil {
+		c.loaded("begun")
 		return errors.Join(atomicfile.SyncDir(c.Data), sqlite.RemoveFiles(before))
 	}
 	return errors.Join(err, sqlite.RemoveFiles(path), os.Rename(before, path), h.begin(ctx, c))

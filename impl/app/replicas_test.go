@@ -84,3 +84,38 @@ func TestReplica_GroupAskedAtOnceGivesEachDeviceOnce(t *testing.T) {
 	status, problem = create(replicas[1])
 	require.Equal(t, http.StatusBadRequest, status, problem)
 }
+
+func TestReplicas_StatesAreSavedAndLoadedElsewhere(t *testing.T) {
+	t.Parallel()
+	dir, store := t.TempDir(), newCluster(t, "fsync=off").URL("")
+	c := app.Config{Store: store, Data: filepath.Join(dir, "owner"), TestControls: true}
+	owner := start(t, c)
+	t.Cleanup(func() { require.NoError(t, owner.Close()) })
+	c.Data, c.SecretKey = filepath.Join(dir, "other"), filepath.Join(dir, "owner", "secret.key")
+	other := start(t, c)
+	t.Cleanup(func() { require.NoError(t, other.Close()) })
+
+	key := owner.FirstKey()
+	status, body := call(t, "POST", other.URL()+"/v2/global-volumes", key, `{"name":"shared"}`)
+	require.Equal(t, 201, status, body)
+	for _, s := range []*app.Server{owner, other} {
+		state := s.URL() + "/_berth/states/first"
+		status, body = call(t, "PUT", state, owner.ControlsKey(), "")
+		require.Equal(t, 204, status, body)
+		status, body = callPublic(t, http.MethodPost, state+"/load", owner.ControlsKey(), "")
+		require.Equal(t, 409, status, body)
+		require.Contains(t, body["detail"], "the database is shared by servers: a state is loaded while none runs, by berth migrate")
+	}
+	require.NoDirExists(t, filepath.Join(dir, "other", "states"), "it is saved by the owner")
+
+	alone := filepath.Join(dir, "alone")
+	s := start(t, app.Config{Data: alone, TestControls: true, SecretKey: c.SecretKey})
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	text, err := os.ReadFile(filepath.Join(dir, "owner", "states", "first.db"))
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(alone, "states"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(alone, "states", "first.db"), text, 0o600))
+	require.NoError(t, s.LoadState(t.Context(), "first"))
+	_, body = call(t, "GET", s.URL()+"/v2/global-volumes", key, "")
+	require.Len(t, body["globalVolumes"], 1, "a server with a database of its own loads it")
+}

@@ -92,10 +92,19 @@ func openGround(ctx context.Context, c Config, u *undo) (g ground, err error) {
 	return g, c.passed("observers", err)
 }
 
-// probe is what tests see of a start.
+// probe is what tests see of a start, and of saved states.
 type probe struct {
-	passed func(phase string) error // is notified of each phase that has succeeded, and may make it fail
-	undone func(step string)        // is notified of each step that is undone
+	passed     func(phase string) error // is notified of each phase that has succeeded, and may make it fail
+	undone     func(step string)        // is notified of each step that is undone
+	loading    func(step string)        // is notified of each step of a load that has succeeded
+	stateBytes int64                    // that a state may have at most; 0: mostStateBytes
+}
+
+// loaded notes a step of a load.
+func (c Config) loaded(step string) {
+	if c.probe.loading != nil {
+		c.probe.loading(step)
+	}
 }
 
 // passed gives the error of a phase, or what a test makes of its success.

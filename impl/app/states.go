@@ -93,21 +93,22 @@ func (c *controls) SaveState(ctx context.Context, name string) error {
 	if err := sqlite.RemoveFiles(half); err != nil {
 		return err
 	}
-	err = c.db.store.Read(ctx, func(tx store.Tx) error { return writeState(ctx, tx, half, c.secrets.key) })
+	most := cmp.Or(c.config.probe.stateBytes, mostStateBytes)
+	err = c.db.store.Read(ctx, func(tx store.Tx) error { return writeState(ctx, tx, half, c.secrets.key, most) })
 	if err == nil {
 		err = os.Rename(half, file)
 	}
 	return errors.Join(err, sqlite.RemoveFiles(half))
 }
 
-// writeState makes a database of all rows.
-func writeState(ctx context.Context, tx store.Tx, file string, key []byte) (err error) {
+// writeState makes a database of all rows, whose values have so many bytes at most.
+func writeState(ctx context.Context, tx store.Tx, file string, key []byte, most int64) (err error) {
 	target, err := sqlite.NewTarget(ctx, file)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	_, err = transfer.Run(ctx, &savedRows{tables: target.Tables(), tx: tx, secret: fingerprint(key)}, target, nil)
+	_, err = transfer.Run(ctx, &savedRows{tables: target.Tables(), tx: tx, secret: fingerprint(key), most: most}, target, nil)
 	return err
 }
 
@@ -116,6 +117,7 @@ type savedRows struct {
 	tables []transfer.Table
 	tx     store.Tx
 	secret string
+	most   int64 // bytes that may be read
 	bytes  int64 // that were read
 }
 
@@ -136,8 +138,8 @@ func (s *savedRows) Rows(_ context.Context, t transfer.Table) iter.Seq2[[]any, e
 					s.bytes += int64(len(v))
 				}
 			}
-			if err == nil && s.bytes > mostStateBytes {
-				err = compute.Errorf(compute.Conflict, "there is more in the server than a state may have, %d MB", mostStateBytes>>20)
+			if err == nil && s.bytes > s.most {
+				err = compute.Errorf(compute.Conflict, "there is more in the server than a state may have, %d MB", s.most>>20)
 			}
 			if !yield(row, err) || err != nil {
 				return
@@ -201,6 +203,7 @@ func (c *controls) LoadState(ctx context.Context, name string) (err error) {
 	} else if err != nil {
 		return errors.Join(err, sqlite.RemoveFiles(half))
 	}
+	c.config.loaded("prepared")
 	return errors.Join(h.replace(ctx, half), sqlite.RemoveFiles(half))
 }
 

@@ -2,7 +2,9 @@ package app_test
 
 import (
 	"database/sql"
+	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,4 +157,87 @@ func TestStates_OfAnOlderBerthAreBroughtUpToDate(t *testing.T) {
 	require.NoError(t, db.QueryRow(`PRAGMA user_version`).Scan(&version))
 	require.NoError(t, db.Close())
 	require.Equal(t, 1, version, "the file stays as it is")
+}
+
+func TestStates_AreSoManyAndSoLargeAtMost(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := seededServer(t, app.Config{Data: dir})
+	require.NoError(t, s.SaveState(t.Context(), "first"))
+	for i := range 99 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "states", fmt.Sprintf("more-%d.db", i)), []byte("a state"), 0o600))
+	}
+	err := s.SaveState(t.Context(), "one-more")
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+	require.ErrorContains(t, err, "there are 100 saved states")
+	require.NoError(t, s.SaveState(t.Context(), "first"), "in place of one that there is")
+	status, _ := call(t, "DELETE", s.URL()+"/_berth/states/more-0", s.ControlsKey(), "")
+	require.Equal(t, 204, status)
+	require.NoError(t, s.SaveState(t.Context(), "one-more"))
+	require.NoError(t, s.Close())
+
+	small := start(t, app.Config{Data: dir, TestControls: true}.WithStatesOf(10))
+	t.Cleanup(func() { require.NoError(t, small.Close()) })
+	err = small.SaveState(t.Context(), "first")
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+	require.ErrorContains(t, err, "more in the server than a state may have")
+	left, err := filepath.Glob(filepath.Join(dir, "*.saving*"))
+	require.NoError(t, err)
+	require.Empty(t, left, "nothing is left of what was too large")
+	require.NoError(t, small.LoadState(t.Context(), "first"), "what was saved before stays")
+}
+
+func TestStates_KillInALoadLeavesOneOfTheTwo(t *testing.T) {
+	t.Parallel()
+	for i, step := range app.LoadSteps {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			named := func(s *app.Server) (names []string) {
+				_, body := call(t, "GET", s.URL()+"/v2/global-volumes", seededKey, "")
+				for _, one := range body["globalVolumes"].([]any) {
+					names = append(names, one.(map[string]any)["name"].(string))
+				}
+				slices.Sort(names)
+				return names
+			}
+			s := start(t, app.Config{Data: dir, TestControls: true, Seed: seedFile(t, wholeSeed)})
+			saved := named(s)
+			require.NoError(t, s.SaveState(t.Context(), "first"))
+			for _, name := range []string{"later", "later-too"} {
+				status, body := call(t, "POST", s.URL()+"/v2/global-volumes", seededKey, `{"name":"`+name+`"}`)
+				require.Equal(t, 201, status, body)
+			}
+			now := named(s)
+			require.Len(t, now, len(saved)+2)
+			require.NoError(t, s.Close())
+
+			b := servePart(t, part{Data: dir, Listen: "127.0.0.1:0", KilledAt: step})
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/_berth/states/first/load", http.NoBody)
+			require.NoError(t, err)
+			req.Header.Set("Authorization", "Bearer "+b.key)
+			res, err := http.DefaultClient.Do(req)
+			if err == nil {
+				_ = res.Body.Close()
+			}
+			require.Error(t, err, "it was killed before it could answer")
+			require.Error(t, b.process.Wait())
+
+			again := start(t, app.Config{Data: dir, TestControls: true})
+			t.Cleanup(func() { require.NoError(t, again.Close()) })
+			if i < slices.Index(app.LoadSteps, "replaced") {
+				require.Equal(t, now, named(again), "what there was")
+			} else {
+				require.Equal(t, saved, named(again), "the state")
+			}
+
+			require.NoError(t, again.LoadState(t.Context(), "first"), "and a load goes on to be one")
+			require.Equal(t, saved, named(again))
+			for _, left := range []string{"*.loading*", "*.before*"} {
+				files, err := filepath.Glob(filepath.Join(dir, left))
+				require.NoError(t, err)
+				require.Empty(t, files)
+			}
+		})
+	}
 }

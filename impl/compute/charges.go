@@ -29,6 +29,31 @@ const (
 	ClusterGPU             Item = "CLUSTER_GPU"
 )
 
+// Billed is the kind of resource that an item is billed to.
+type Billed string
+
+// The kinds.
+const (
+	BilledPod      Billed = "pod"
+	BilledCluster  Billed = "cluster"
+	BilledEndpoint Billed = "endpoint"
+	BilledVolume   Billed = "volume"
+)
+
+// Billed gives what the item is billed to.
+func (i Item) Billed() Billed {
+	switch i {
+	case ClusterGPU:
+		return BilledCluster
+	case ServerlessGPU, ServerlessCPU:
+		return BilledEndpoint
+	case StorageStandard, StorageHighPerformance:
+		return BilledVolume
+	default:
+		return BilledPod
+	}
+}
+
 // Charge is a time in which something cost the user money. It is written with what begins and ends it, so a bill follows
 // from what is stored alone.
 type Charge struct {

@@ -150,6 +150,7 @@ func TestBill_FollowsFromTheStatusesDespiteKills(t *testing.T) {
 	require.Greater(t, killed, 10)
 	require.Greater(t, want, compute.NanoUSD(1e8))
 	require.Equal(t, want, m.total())
+	require.Equal(t, want, m.costs(control.CostQuery{}).Total)
 
 	m.clock.Advance(24 * time.Hour)
 	require.Equal(t, want, m.total(), "nothing runs any more")

@@ -79,6 +79,9 @@ func missing(view any) []string {
 
 func TestViews_FillEveryFieldOfTheirModels(t *testing.T) {
 	t.Parallel()
+	cost := filled[control.Cost]()
+	cost.Ran = time.Millisecond
+	require.Empty(t, missing(costView(cost)))
 	pod := filled[compute.Pod]()
 	pod.Status = compute.PodRunning
 	live := filled[compute.PodRuntime]()

@@ -27,13 +27,16 @@ var (
 SELECT ` + chargeFields.names() + `, ?1 FROM charges WHERE ended_at IS NULL AND began_at < ?1`
 	chargesOf   = `SELECT ` + chargeColumns.list() + ` FROM charges WHERE user_id = ? AND item = ? AND began_at < ? AND resource_id = coalesce(?, resource_id) AND `
 	listCharges = chargesOf + `ended_at IS NULL UNION ALL ` + chargesOf + `ended_at > ?` // each part reads its range of the index
+	eachCharge  = `SELECT ` + chargeColumns.list() + ` FROM charges WHERE (?1 = '' OR user_id = ?1) AND began_at < ?2 AND (ended_at IS NULL OR ended_at > ?3)
+ORDER BY user_id, resource_id, item, began_at, holder_id`
 )
 
 const (
-	closeCharge = `UPDATE charges SET ended_at = ? WHERE holder_id = ? AND ended_at IS NULL`
-	seeCharges  = `UPDATE charges SET seen_at = ? WHERE ended_at IS NULL AND seen_at IS NOT NULL`
-	stepCharges = `UPDATE charges SET began_at = max(began_at, ?1) + ?2, seen_at = seen_at + ?2 WHERE ended_at IS NULL`
-	closeUnseen = `UPDATE charges SET ended_at = seen_at WHERE holder_id = ? AND ended_at IS NULL AND seen_at IS NOT NULL`
+	closeCharge    = `UPDATE charges SET ended_at = ? WHERE holder_id = ? AND ended_at IS NULL`
+	seeCharges     = `UPDATE charges SET seen_at = ? WHERE ended_at IS NULL AND seen_at IS NOT NULL`
+	stepCharges    = `UPDATE charges SET began_at = max(began_at, ?1) + ?2, seen_at = seen_at + ?2 WHERE ended_at IS NULL`
+	restartCharges = `UPDATE charges SET began_at = ?1, seen_at = CASE WHEN seen_at IS NULL THEN seen_at ELSE ?1 END WHERE ended_at IS NULL`
+	closeUnseen    = `UPDATE charges SET ended_at = seen_at WHERE holder_id = ? AND ended_at IS NULL AND seen_at IS NOT NULL`
 )
 
 // OpenCharge begins a charge now, unless its holder has an open one.
@@ -89,4 +92,15 @@ func (tx *Tx) ListCharges(user compute.UserID, items []compute.Item, resource *s
 		return cmp.Or(a.BeganAt.Compare(b.BeganAt), cmp.Compare(a.HolderID, b.HolderID))
 	})
 	return all, nil
+}
+
+// EachCharge calls f for the charges of all users, or of one, between the times.
+func (tx *Tx) EachCharge(user compute.UserID, from, to time.Time, f func(compute.Charge) error) error {
+	return tx.each("read charges", func(r row) error {
+		var c compute.Charge
+		if err := chargeColumns.scan(r, &c); err != nil {
+			return err
+		}
+		return f(c)
+	}, eachCharge, string(user), to.UnixMilli(), from.UnixMilli())
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"io"
 	"testing"
 	"time"
 
@@ -53,6 +54,27 @@ func charges(t *testing.T, open Open) {
 	require.Equal(t, []compute.Charge{pod, again}, list(both, &p, start, at(1000)))
 	require.Empty(t, list(both, &none, start, at(1000)))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Charge, error) { return tx.ListCharges("v", both, nil, start, at(1000)) }))
+
+	other := compute.Charge{UserID: "a", Item: compute.StorageStandard, ResourceID: "z", HolderID: "z", Rate: 1}
+	write(t, s, func(tx store.Tx) error { return tx.OpenCharge(other) })
+	other.BeganAt = at(4)
+	each := func(user compute.UserID, from, to time.Time) (all []compute.Charge) {
+		require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
+			all = nil
+			return tx.EachCharge(user, from, to, func(c compute.Charge) error {
+				all = append(all, c)
+				return nil
+			})
+		}))
+		return all
+	}
+	require.Equal(t, []compute.Charge{other, worker, pod, again}, each("", start, at(1000)), "by users, resources and items")
+	require.Equal(t, []compute.Charge{worker, pod, again}, each("u", start, at(1000)))
+	require.Equal(t, []compute.Charge{worker, pod}, each("", start, at(4)), "what begins at the end is not in it")
+	require.Equal(t, []compute.Charge{other, again}, each("", at(3), at(1000)), "nor is what ends at the beginning")
+	require.ErrorIs(t, s.Read(t.Context(), func(tx store.Tx) error {
+		return tx.EachCharge("", start, at(1000), func(compute.Charge) error { return io.ErrUnexpectedEOF })
+	}), io.ErrUnexpectedEOF)
 }
 
 func chargesStep(t *testing.T, open Open) {
@@ -98,4 +120,30 @@ func chargesStep(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("w") })
 	back.EndedAt, backToo.EndedAt = at(-57), at(-58)
 	require.Equal(t, []compute.Charge{back, backToo, pod, over, on, worker}, list())
+}
+
+func chargesCleared(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	charge := func(holder string) compute.Charge {
+		return compute.Charge{UserID: "u", Item: compute.ServerlessCPU, ResourceID: "e", HolderID: holder, Rate: 7, SeenAt: start}
+	}
+	write(t, s, func(tx store.Tx) error {
+		declared := endpoint("e", "u", "n")
+		declared.Declared = true
+		require.NoError(t, tx.InsertEndpoint(declared))
+		require.NoError(t, tx.InsertWorker(compute.Worker{ID: "stays", EndpointID: "e"}))
+		require.NoError(t, tx.InsertWorker(compute.Worker{ID: "ended", EndpointID: "e"}))
+		require.NoError(t, tx.OpenCharge(charge("stays")))
+		require.NoError(t, tx.OpenCharge(charge("ended")))
+		require.NoError(t, tx.OpenCharge(charge("none")))
+		return tx.CloseCharge("ended")
+	})
+
+	clock.Advance(time.Hour)
+	write(t, s, func(tx store.Tx) error { return tx.Clear() })
+	anew := charge("stays")
+	anew.BeganAt, anew.SeenAt = start.Add(time.Hour), start.Add(time.Hour)
+	require.Equal(t, []compute.Charge{anew}, read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
+		return tx.ListCharges("u", []compute.Item{compute.ServerlessCPU}, nil, start, start.Add(100*time.Hour))
+	}), "what outlives the reset costs from then on")
 }

@@ -313,4 +313,4 @@ function timeOf(value) {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-module.exports = { Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why };
+module.exports = { Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why, query };

@@ -44,6 +44,8 @@ export interface Server {
   readonly why: Why;
   /** Gives an endpoint of a function; without one that which an argument --endpoint declared, or a new one without workers. */
   endpoint(name: string, handler?: Handler, options?: EndpointOptions): Promise<Endpoint>;
+  /** Gives what would have been paid for what ran since the server's start or the last reset, in USD, on its clock: the highest first. */
+  costs(filter?: CostFilter): Promise<Costs>;
   /** Makes a further key; members are name, user, exempt, spendLimit, expiresIn and contract. */
   newKey(scopes: string[], members?: Record<string, unknown>): Promise<{ id: string; key: string }>;
   /** Sends any test control: control("PUT", "/quotas", { minute: 10, hour: 100, day: 1000 }). Throws Refused. */
@@ -55,6 +57,31 @@ export interface Server {
   /** Ends the server and all that belongs to it. Again, it does nothing more. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface CostFilter {
+  by?: "resource" | "kind" | "user";
+  user?: string;
+  since?: string | Date;
+  until?: string | Date;
+  limit?: number;
+}
+
+export interface Costs {
+  /** The time up to which they are. */
+  until: string;
+  total: number;
+  /** How many costs there are, over the limit too. */
+  count: number;
+  costs: Cost[];
+}
+
+export interface Cost {
+  kind?: "pod" | "cluster" | "endpoint" | "volume";
+  id?: string;
+  user?: string;
+  amount: number;
+  milliseconds: number;
 }
 
 /** What a handler gets: a job as it was submitted. */

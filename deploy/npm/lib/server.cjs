@@ -7,7 +7,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { createInterface } = require("node:readline");
 const { Connection } = require("./connection.cjs");
-const { Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why } = require("./controls.cjs");
+const { Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why, query } = require("./controls.cjs");
 const { Worker } = require("./worker.cjs");
 
 const STOP = 30_000; // milliseconds that a server may take to end
@@ -151,6 +151,11 @@ class Server {
   /** Sends any test control. */
   control(method, path, body) {
     return this.#controls.ask(method, path, body);
+  }
+
+  /** Gives what would have been paid for what ran, in USD, on the clock of the server. */
+  costs(filter = {}) {
+    return this.control("GET", "/costs" + query(filter));
   }
 
   /** Makes a further key, and gives its id and key. */

@@ -73,6 +73,25 @@ test("the clock is frozen, advanced, and goes by itself", async (t) => {
   assert.equal((await berth.clock.state()).mode, "running");
 });
 
+test("what ran would have cost its price, on the clock of the server", async (t) => {
+  const berth = await started(t);
+  await berth.clock.freeze();
+  const pod = (await create(berth)).answer;
+  await berth.clock.advance(HOUR);
+  const running = (await send(berth, "GET", "/v2/pods/" + pod.id)).answer;
+  const from = new Date(running.startedAt);
+  await berth.clock.advance(24 * HOUR - ((await berth.clock.now()) - from));
+
+  const { costs, total, count, until } = await berth.costs();
+  assert.deepEqual([costs.length, count, costs[0].id, costs[0].kind], [1, 1, pod.id, "pod"]);
+  assert.equal(costs[0].milliseconds, 24 * HOUR);
+  assert.equal(Math.round(total * 1e9), Math.round(running.cost * 1e9) * 24);
+  assert.equal((await berth.costs({ since: new Date(until) })).total, 0);
+  await assert.rejects(berth.costs({ by: "test" }), Refused);
+  await berth.reset();
+  assert.equal((await berth.costs()).total, 0);
+});
+
 test("faults are added, counted, set, taken back and cleared", async (t) => {
   const berth = await started(t);
   const fault = await berth.faults.add({ operation: "createPod", body: { "/name": "trainer" }, status: 503, retryAfter: 0 });

@@ -18,6 +18,9 @@ await berth.webhooks.deliver((await berth.webhooks.list())[0]);
 const why: string = (await berth.why.job((await berth.jobs.list({ from: now, limit: 1 }))[0])).because + berth.inbox.url("orders");
 await using seeded = await start({ seed: { pods: [{ name: why }] } });
 await seeded.reset();
+const spent: number = (await berth.costs({ by: "kind", since: now })).total;
+// @ts-expect-error: there is no such grouping
+await berth.costs({ by: spent });
 // @ts-expect-error: there is no such time in a call
 await berth.faults.add({ operation: "createPod", when: "between" });
 if (new Error() instanceof Refused) await berth.stop();

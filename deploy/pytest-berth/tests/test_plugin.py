@@ -210,3 +210,66 @@ def test_settings_of_the_machine_are_not_those_of_the_server(monkeypatch, tmp_pa
     monkeypatch.setenv("BERTH_QUOTA_MINUTE", "not a number")
     with Server(directory=tmp_path) as berth:
         assert berth.clock.state()["mode"] == "running"
+
+
+def test_the_costs_of_tests_are_printed_with_their_sum(pytester):
+    pytester.makepyfile(
+        """
+        from pytest_berth.connection import Connection
+
+        def runs(berth, hours):
+            client = Connection(berth.url, berth.key)
+            berth.clock.freeze()
+            pod = client.ask("POST", "/v2/pods", {"name": "p", "image": "i", "gpu": {"id": "NVIDIA GeForce RTX 4090", "count": 1}})
+            berth.clock.advance(60)
+            berth.clock.advance(3600 * hours - berth.costs()["costs"][0]["milliseconds"] / 1000)
+            client.send("DELETE", "/v2/pods/" + pod["id"])
+
+        def test_a_day(berth):
+            runs(berth, 24)
+
+        def test_one_server(berth_session):
+            runs(berth_session, 1)
+
+        def test_what_a_reset_forgot_was_spent(berth_session):
+            runs(berth_session, 2)
+            berth_session.reset()
+            runs(berth_session, 1)
+
+        def test_nothing(berth_session):
+            assert berth_session.costs()["total"] == 0
+
+        def test_without_a_server():
+            pass
+
+        def test_server_is_gone(berth):
+            berth.close()
+        """
+    )
+    result = pytester.runpytest_subprocess("--berth-costs", "--junitxml", "report.xml")
+    result.assert_outcomes(passed=6)
+    result.stdout.fnmatch_lines(
+        [
+            "*= what the tests would have cost, in USD =*",
+            "  16.56  *::test_a_day",
+            "   2.07  *::test_what_a_reset_forgot_was_spent",
+            "   0.69  *::test_one_server",
+            "unknown  *::test_server_is_gone (its server was gone)",
+            "  19.32  in all, of 4 tests with a server",
+        ],
+        consecutive=True,
+    )
+    assert 'name="berth_cost" value="2.07"' in (pytester.path / "report.xml").read_text()
+
+
+def test_costs_are_not_printed_unless_asked_for(pytester):
+    pytester.makepyfile("def test_it(berth): pass")
+    assert "would have cost" not in pytester.runpytest_subprocess().stdout.str()
+
+
+def test_tests_at_once_have_one_sum_of_their_costs(pytester):
+    pytest.importorskip("xdist")
+    pytester.makepyfile(USES_A_SERVER % 3)
+    result = pytester.runpytest_subprocess("--berth-costs", "-n", "3")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["*  in all, of 3 tests with a server"])

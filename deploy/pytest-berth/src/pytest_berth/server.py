@@ -8,11 +8,12 @@ import signal
 import subprocess
 import tempfile
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .connection import Connection
-from .controls import Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why
+from .controls import Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why, query
 from .worker import Handler, Worker
 
 START = 60.0  # seconds that a server may take to be ready
@@ -190,11 +191,23 @@ class Server:
         self._open: List[Endpoint] = []
         self._keys: List[str] = []  # ids of those that new_key made
         self._own: Optional[str] = None
+        self._counts_costs, self._spent = False, Decimal(0)  # before the last reset
         return process
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
         """Sends any test control: control("PUT", "/quotas", {"minute": 10, "hour": 100, "day": 1000}). Raises Refused."""
         return self._controls.ask(method, path, body, timeout=None)
+
+    def costs(self, **filters: Any) -> Dict[str, Any]:
+        """
+        Gives what would have been paid for what ran since the server's start or the last reset, on its clock, in USD: total, and costs, the
+        highest first. Filters are by, user, since, until and limit: costs(by="kind").
+        """
+        return dict(self.control("GET", "/costs" + query(filters)))
+
+    def _cost(self) -> Decimal:
+        """Gives what this test has cost up to now, its resets included."""
+        return self._spent + Decimal(str(self.costs(limit=1)["total"]))  # as it was written: floats are not added up
 
     def new_key(self, *scopes: str, **members: Any) -> Dict[str, str]:
         """Makes a further key, and gives its id and key. Members are name, user, exempt, spendLimit, expiresIn and contract."""
@@ -240,6 +253,8 @@ class Server:
     def reset(self) -> None:
         """Forgets everything but keys, declared endpoints and the time; endpoints of functions end, faults and journal are empty."""
         self._close_endpoints()
+        if self._counts_costs:
+            self._spent = self._cost()
         self.control("POST", "/reset")
 
     def _end_of_test(self) -> None:
@@ -249,6 +264,7 @@ class Server:
             if self._controls.send("DELETE", "/keys/" + key)[0] not in (204, 404):
                 raise ServerFailed(f"the key {key} cannot be revoked")
         self._keys.clear()
+        self._spent = Decimal(0)
         self.clock.resume()
 
     def log(self, lines: Optional[int] = None) -> str:

@@ -1,0 +1,26 @@
+package app
+
+import "os"
+
+// LoadSteps are the steps of a load, in their order.
+var LoadSteps = []string{"prepared", "ended", "set aside", "replaced", "begun"}
+
+// KilledAt gives the settings of a server that is killed when it has done the step of a load.
+func (c Config) KilledAt(step string) Config {
+	c.probe.loading = func(done string) {
+		if done != step {
+			return
+		}
+		if p, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = p.Kill()
+		}
+		select {} // the signal is on its way
+	}
+	return c
+}
+
+// WithStatesOf gives the settings of a server whose states have so many bytes at most.
+func (c Config) WithStatesOf(bytes int64) Config {
+	c.probe.stateBytes = bytes
+	return c
+}
