@@ -16,11 +16,15 @@ import (
 // Outcome is how a rule fared.
 type Outcome struct {
 	ID       string
-	Area     string // the id up to its first dot
-	Failure  string // the rule, the request, the answer and what was expected; empty: passed or skipped
-	Expected string // of a failure: what was expected, in a line
-	Skipped  string // why; empty: not skipped
+	Area     string    // the id up to its first dot
+	Rule     spec.Rule // what it says, and where it comes from
+	Failure  string    // the rule, the request, the answer and what was expected; empty: passed or skipped
+	Expected string    // of a failure: what was expected, in a line
+	Skipped  string    // why; empty: not skipped
 	Took     time.Duration
+
+	Request, Answer string // of a failure: the last ones; empty: none
+	Wanted          string // of a failure: what was expected, whole
 }
 
 // recorder is the place where a rule fails when no go test runs it. A rule may fail in several goroutines.
@@ -167,7 +171,7 @@ var (
 
 // one checks a rule, or skips it if the run has ended; beside others, it may not have jobs on their endpoint.
 func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule, beside bool) Outcome {
-	o := Outcome{ID: rule.ID, Area: areaOf(rule.ID)}
+	o := Outcome{ID: rule.ID, Area: areaOf(rule.ID), Rule: says}
 	why := s.stopped()
 	if why == nil {
 		why = ctx.Err()
@@ -201,11 +205,19 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule, beside bool)
 	case skipped != "":
 		o.Skipped = skipped
 	case failure != "":
-		o.Failure = check.described(says, failure)
-		o.Expected, _, _ = strings.Cut(failure, "\n")
+		check.describe(&o, failure)
 	}
 
 	return o
+}
+
+// NotRun gives an outcome of each rule, which says that it was not run, and why. It fails where spec/rules.yaml cannot be read.
+func NotRun(rules []Rule, why string) (all []Outcome, err error) {
+	documented, err := documentedRules()
+	for _, rule := range rules {
+		all = append(all, Outcome{ID: rule.ID, Area: areaOf(rule.ID), Rule: documented[rule.ID], Skipped: "not run: " + why})
+	}
+	return all, err
 }
 
 // documentedRules gives the rules of spec/rules.yaml by their ids.

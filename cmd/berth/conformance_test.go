@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -178,6 +179,51 @@ func TestConformance_FailureShowsRequestAnswerAndExpectation(t *testing.T) {
 	for _, never := range []string{"brt_secret_key", "Trace", ".go:", "goroutine"} {
 		require.NotContains(t, r.out+r.err, never)
 	}
+}
+
+func TestConformance_WritesAPageWhateverComesOfTheRun(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"pods":["<script>alert(1)</script>"]}`))
+	}))
+	defer other.Close()
+	path := filepath.Join(t.TempDir(), "report.html")
+	read := func() string {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, strings.HasSuffix(string(text), "</html>\n"))
+		return string(text)
+	}
+
+	_, _ = judge(t.Context(), t, exitFailed, 1, "--target", other.URL, "--key", "brt_secret_key", "--only", "pods.get.unknown", "--html", path)
+	text := read()
+	for _, want := range []string{"An unknown pod is 404.", "GET " + other.URL + "/v2/pods/nosuchpod", "&lt;script&gt;alert(1)", "1 of 1 rules were judged (100 %)"} {
+		require.Contains(t, text, want)
+	}
+	require.NotContains(t, text, "<script")
+	require.NotContains(t, text, "brt_secret_key")
+
+	_, r := judge(t.Context(), t, exitUnreached, allRules, "--target", "http://127.0.0.1:1", "--key", "x", "--html", path)
+	require.Contains(t, r.out, "0 of "+strconv.Itoa(allRules)+" rules were judged (0 %)")
+	require.Contains(t, read(), "The run ended before its rules: the target does not answer: 127.0.0.1:1: ")
+}
+
+func TestConformance_RefusesAReportThatCannotBeWrittenBeforeItAsksAnything(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+	defer other.Close()
+	dir := t.TempDir()
+	for _, flag := range []string{"--html", "--junit"} {
+		for path, why := range map[string]string{filepath.Join(dir, "none", "report"): "no such file or directory", dir: "is a directory"} {
+			r := call(t.Context(), "", "conformance", "--target", other.URL, "--key", "x", flag, path)
+			require.Equal(t, exitFailed, r.code, r.err)
+			require.Contains(t, r.err, path)
+			require.Contains(t, r.err, why)
+		}
+	}
+	require.Zero(t, requests.Load())
 }
 
 func TestConformance_InterruptedRunReportsWhatItSkipped(t *testing.T) {
