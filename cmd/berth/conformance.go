@@ -21,7 +21,7 @@ type conformanceCommand struct {
 	target           conformance.Target
 	only, skip, area []string
 	shuffle          uint64
-	patience         time.Duration
+	patience, wait   time.Duration
 	junit, html      string
 }
 
@@ -38,6 +38,9 @@ The rules create and delete pods, endpoints and more, and delete what they creat
 that they create and delete, or of --endpoint, which must have no workers. Where the server limits requests, they wait; with a second
 key that is exempt from limits (berth keys create --exempt) as --exempt-key they need not. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
 where the server does not post there (berth serve --private-webhooks).
+
+Some rules wait: that a result is kept for 30 minutes is seen after 30 minutes. With the test controls they set the clock; without,
+--wait says for how long a rule may wait in real time. They wait beside each other. The others say how long they would need.
 
 With the test controls the rules set the clock of the server forward and reset its state: use a server that nobody else needs.`,
 		Example: `  berth conformance
@@ -64,6 +67,7 @@ With the test controls the rules set the clock of the server forward and reset i
 	flags.StringSliceVar(&c.area, "area", nil, "check the rules of these areas alone (pods,queue)")
 	flags.Uint64Var(&c.shuffle, "shuffle", 0, "check the rules in a random order of this seed; 0: by their ids")
 	flags.DurationVar(&c.patience, "patience", time.Minute, "how long to wait for what happens unasked, such as a pod that comes up")
+	flags.DurationVar(&c.wait, "wait", 0, "without test controls, check in real time the rules that wait for at most so long altogether (15m); each has an endpoint of its own")
 	flags.StringVar(&c.junit, "junit", "", "write the outcomes to this file too, as they come")
 	flags.StringVar(&c.html, "html", "", "write them as a page to read to this file, as they come: one file, without scripts")
 
@@ -71,6 +75,9 @@ With the test controls the rules set the clock of the server forward and reset i
 }
 
 func (c *conformanceCommand) run(cmd *cobra.Command) error {
+	if c.wait < 0 {
+		return misuse(fmt.Errorf("--wait: %s is no time to wait for", c.wait), "")
+	}
 	if c.target.Contract != "" {
 		name, err := app.Contract(c.target.Contract)
 		if err != nil {
@@ -116,7 +123,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		}
 	}
 
-	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, Waits: func(d time.Duration) {
+	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, RealTime: c.wait, Waits: func(d time.Duration) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the server takes no more requests of this key for %s: waiting (with --exempt-key it need not)\n", d)
 	}}
 	outcomes, ended := suite.Run(cmd.Context(), conformance.Options{Rules: rules, Shuffle: c.shuffle, Ended: func(o conformance.Outcome) {

@@ -226,6 +226,55 @@ func TestConformance_RefusesAReportThatCannotBeWrittenBeforeItAsksAnything(t *te
 	require.Zero(t, requests.Load())
 }
 
+func TestConformance_WaitsInRealTimeOnRequest(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	args := []string{"--target", s.server.URL(), "--key", s.server.FirstKey(), "--only", "queue.stream.present,queue.ttl.status,queue.ttl.running"}
+	needs := func(j judged) (all []string) {
+		for _, c := range j.Cases {
+			if c.Skipped != nil {
+				_, need, _ := strings.Cut(c.Skipped.Message, "the target has no test controls; in real time the rule waits for ")
+				all = append(all, need)
+			}
+		}
+		return all
+	}
+
+	j, r := judge(t.Context(), t, 0, 3, args...)
+	require.Equal(t, []string{"1s: --wait 1s", "10s: --wait 10s", "5s: --wait 5s"}, needs(j))
+	require.Contains(t, r.out, "   1 were not: the target has no test controls; in real time the rule waits for 5s: --wait 5s\n")
+
+	j, r = judge(t.Context(), t, 0, 3, append(args, "--wait", "1s")...)
+	require.Equal(t, []string{"10s: --wait 10s", "5s: --wait 5s"}, needs(j))
+	require.Contains(t, r.out, "PASS     queue.stream.present\n")
+	require.GreaterOrEqual(t, j.Cases[0].Time, 1.0)
+
+	r = call(t.Context(), "", "conformance", "--wait", "-1s")
+	require.Equal(t, exitUsage, r.code)
+	require.Contains(t, r.err, "--wait: -1s is no time to wait for")
+}
+
+// The rules of the edition that is named are checked, in requests that name it, and the page says which it is.
+func TestConformance_JudgesATargetByEdition(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	path := filepath.Join(t.TempDir(), "report.html")
+	target := []string{"--target", s.server.URL(), "--key", s.server.FirstKey(), "--area", "public,templates", "--html", path}
+	_, err := conformance.Select("2.0.0", nil, nil, []string{"public"})
+	require.Error(t, err, "the strict edition has none of its rules")
+	asked, err := conformance.Select("public-2026-10", nil, nil, []string{"public", "templates"})
+	require.NoError(t, err)
+	for _, name := range []string{"public", "public-2026-10"} {
+		j, r := judge(t.Context(), t, 0, len(asked), append(target, "--contract", name)...)
+		require.Zero(t, j.Failures)
+		require.Contains(t, r.out, "public ")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "<dd>public-2026-10</dd>")
+		require.Contains(t, string(text), "<td>public-2026-10 alone</td>")
+	}
+}
+
 func TestConformance_InterruptedRunReportsWhatItSkipped(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
