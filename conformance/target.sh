@@ -100,9 +100,10 @@ echo "== a default server with a plain echo worker, and a key that is exempt fro
 exempt=$("$berth" keys create --exempt --data "$tmp/data" --json | sed 's/.*"key":"\([^"]*\)".*/\1/')
 before=$(everything)
 begun=$SECONDS
-judged default 0 "$rules" --target "$url" --key "$key" --exempt-key "$exempt" --managed-endpoint "$echo"
+judged default 0 "$rules" --target "$url" --key "$key" --exempt-key "$exempt" --managed-endpoint "$echo" --wait 30s --html "$tmp/default.html"
 echo "took $((SECONDS - begun)) s; meant to be under 90 s where nothing else runs"
 grep -a '^SKIPPED' "$tmp/default.txt" | sed 's/^[^:]*: /SKIPPED: /' | sort | uniq -c
+grep -q '</html>' "$tmp/default.html" || fail "the page is not whole"
 [ "$before" = "$(everything)" ] || { diff <(echo "$before") <(everything); fail "something is left behind"; }
 
 echo "== in a random order, of the rules of one kind, and its own endpoint named as the one of the rules"
