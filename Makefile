@@ -98,8 +98,8 @@ lint: ## gofmt, go vet, golangci-lint, go.mod as the code asks for it
 	go run $(GOLANGCI) run ./...
 
 .PHONY: judge
-judge: build ## berth conformance beside a default server, a mock of the document (needs Node) and wrong arguments (needs Python)
-	conformance/target.sh
+judge: build ## berth conformance beside a default server, a mock of the document (needs Node) and wrong arguments (needs Python); GOLDEN=write keeps how rules fare beside the mock
+	GOLDEN=$(GOLDEN) conformance/target.sh
 
 .PHONY: mutate
 mutate: ## plant MUTANTS=200 random changes in what people wrote, by SEED=1, and see which no test notices (hours; FROM=place to go on, ROOMS=impl/queue for some)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -30,7 +31,9 @@ type run struct {
 	name  string // of no other run: what a rule names with it no other rule has left
 	limit bool   // the rule sets limits of requests itself: it means to be refused
 
-	beside bool // rules that play the worker of the endpoint run at the same time
+	beside bool         // rules that play the worker of the endpoint run at the same time
+	client *http.Client // nil: that of all rules
+	wait   waiting
 
 	mu      sync.Mutex      // a request may be held while another is sent
 	ctx     context.Context // of the requests

@@ -90,216 +90,191 @@ var _ = area(func() {
 		require.Equal(c, 200, c.REST("GET", "/v2/pods/"+pod, "").Status)
 	})
 
-	add("queue.retention.run", []string{"status"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.ended(`{"output":1}`)["id"].(string)
-			c.keptFor(id, 30*time.Minute)
-		})
+	waited("queue.retention.run", []string{"status"}, 30*time.Minute, func(c *Check) {
+		id := c.ended(`{"output":1}`)["id"].(string)
+		c.keptFor(id, 30*time.Minute)
 	})
 
-	add("queue.retention.runsync", []string{"status", "runSync"}, func(c *Check) {
+	waited("queue.retention.runsync", []string{"status", "runSync"}, 2*time.Minute, func(c *Check) {
 		c.syncKept("", time.Minute)
 		c.syncKept("?wait=90000", time.Minute)
 	})
-	add("queue.retention.runsync.long", []string{"status", "runSync"}, func(c *Check) {
+	waited("queue.retention.runsync.long", []string{"status", "runSync"}, 5*time.Minute, func(c *Check) {
 		c.syncKept("?wait=90001", 5*time.Minute)
 	})
 
-	add("queue.retention.timed-out", []string{"status", "run"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
-			c.advance(10 * time.Second)
-			c.keptFor(id, 30*time.Minute)
-		})
+	waited("queue.retention.timed-out", []string{"status", "run"}, 30*time.Minute+10*time.Second, func(c *Check) {
+		id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
+		c.passes(10 * time.Second)
+		c.keptFor(id, 30*time.Minute)
 	})
 
-	add("queue.wait.default", []string{"runSync", "statusSync"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			for method, operation := range map[string]string{"GET": "status-sync/" + id, "POST": "runsync"} {
-				answers := c.hold(func() Answer { return c.Queue(method, operation, job) })
-				c.advance(90*time.Second - time.Millisecond)
-				require.Empty(c, answers)
-				c.advance(time.Millisecond)
-				require.Equal(c, "IN_QUEUE", (<-answers).JSON["status"])
-			}
-		})
-	})
-
-	add("queue.ttl", []string{"run", "status"}, func(c *Check) {
-		c.frozen(func() {
-			short, normal := c.submit(`{"input":{},"policy":{"ttl":10000}}`), c.submit(job)
-			c.advance(9999 * time.Millisecond)
-			require.Equal(c, "IN_QUEUE", c.status(short)["status"])
-			c.advance(time.Millisecond)
-			require.Equal(c, "TIMED_OUT", c.status(short)["status"])
-			c.advance(24*time.Hour - 10*time.Second - time.Millisecond)
-			require.Equal(c, "IN_QUEUE", c.status(normal)["status"])
-			c.advance(time.Millisecond)
-			require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "a day by default")
-		})
-	})
-
-	add("queue.ttl.running", []string{"run", "status", "stopJobs"}, func(c *Check) {
-		c.frozen(func() {
-			id, worker := c.submit(`{"input":{},"policy":{"ttl":10000}}`), c.worker("late")
-			c.takeJob(worker, id)
-			c.advance(9999 * time.Millisecond)
-			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
-			c.advance(time.Millisecond)
-			require.Equal(c, "TIMED_OUT", c.status(id)["status"])
-			require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
-		})
-	})
-
-	add("queue.ttl.status", []string{"status"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			require.Equal(c, 200, c.Queue("GET", "status/"+id+"?ttl=5000", "").Status)
-			c.advance(4999 * time.Millisecond)
-			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
-			c.advance(time.Millisecond)
-			require.Equal(c, "TIMED_OUT", c.status(id)["status"])
-		})
-	})
-
-	add("queue.execution-timeout", []string{"run", "stopJobs"}, func(c *Check) {
-		c.frozen(func() {
-			short, normal := c.submit(`{"input":{},"policy":{"executionTimeout":5000}}`), c.submit(job)
-			c.takeJob("w", short)
-			c.takeJob("w", normal)
-			c.advance(4999 * time.Millisecond)
-			require.Equal(c, "IN_PROGRESS", c.status(short)["status"])
-
-			c.advance(time.Millisecond)
-			require.Equal(c, "TIMED_OUT", c.status(short)["status"])
-			require.Equal(c, []any{short}, c.Queue("GET", "job-stop/w", "").JSON["jobsToStop"])
-			for range 27 { // all the while its worker pings
-				require.Equal(c, 200, c.Queue("GET", "ping/w?job_id="+normal, "").Status)
-				c.advance(22 * time.Second)
-			}
-			require.Equal(c, "IN_PROGRESS", c.status(normal)["status"])
-
-			c.advance(time.Second)
-			require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "600 s by default")
-		})
-	})
-
-	add("queue.lease", []string{"ping", "takeJob"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			silent := c.worker("silent") // which never pings
-			c.takeJob(silent, id)
-			c.advance(30*time.Second - time.Millisecond)
-			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
-
-			c.advance(time.Millisecond)
-			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
-			c.takeJob("other", id)
-			c.done(silent, id, `{"output":"late"}`)
-			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
-
-			c.done("other", id, `{"output":"right"}`)
-			require.Equal(c, "right", c.status(id)["output"])
-		})
-	})
-
-	add("queue.lease.no-sign", []string{"takeJob"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			c.takeJob("mute", id)
-			c.advance(30*time.Second - time.Millisecond)
-			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
-			c.advance(time.Millisecond)
-			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
-			c.takeJob("other", id)
-			c.done("other", id, `{}`)
-		})
-	})
-
-	add("queue.lease.sign", []string{"finishJob", "streamJob", "stopJobs"}, func(c *Check) {
-		c.frozen(func() {
-			first, second := c.submit(job), c.submit(job)
-			c.takeJob("quiet", first)
-			c.takeJob("quiet", second)
-			keeps := func(say func()) {
-				c.advance(29 * time.Second)
-				require.Equal(c, "IN_PROGRESS", c.status(first)["status"])
-				say()
-			}
-
-			keeps(func() { c.done("quiet", second, `{"status":"IN_PROGRESS","output":"half"}`) })
-			keeps(func() {
-				require.Equal(c, 200, c.Queue("POST", "job-stream/quiet/"+second, `{"output":"part"}`).Status)
-			})
-
-			keeps(func() {
-				answers := c.hold(func() Answer { return c.Queue("GET", "job-stop/quiet", "") })
-				c.advance(25 * time.Second)
-				require.Equal(c, 204, (<-answers).Status)
-			})
-
-			c.advance(4 * time.Second)
-			require.Equal(c, "IN_PROGRESS", c.status(first)["status"])
-			c.advance(time.Second)
-			require.Equal(c, "IN_QUEUE", c.status(first)["status"], "it fell silent")
-
-			c.done("quiet", second, `{}`)
-			c.takeJob("other", first)
-			c.done("other", first, `{}`)
-		})
-	})
-
-	add("queue.lease.ping", []string{"ping", "takeJob"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			c.takeJob("w", id)
-			for range 5 {
-				require.Equal(c, 200, c.Queue("GET", "ping/w?job_id=another,"+id, "").Status)
-				c.advance(29 * time.Second)
-				require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
-			}
-			c.done("w", id, `{}`)
-		})
-	})
-
-	add("queue.lease.other", []string{"takeJob"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			c.takeJob("silent", id)
-			require.Equal(c, 200, c.Queue("GET", "ping/silent", "").Status)
-			c.advance(30 * time.Second)
-			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
-
-			answers := c.hold(func() Answer { return c.Queue("GET", "job-take/silent?x=1", "") })
-			require.Equal(c, 200, c.Queue("GET", "ping/silent?job_id="+id, "").Status) // it still runs it
+	waited("queue.wait.default", []string{"runSync", "statusSync"}, 3*time.Minute, func(c *Check) {
+		id := c.submit(job)
+		for method, operation := range map[string]string{"GET": "status-sync/" + id, "POST": "runsync"} {
+			answers := c.hold(func() Answer { return c.Queue(method, operation, job) })
+			c.almost(90 * time.Second)
 			require.Empty(c, answers)
-			c.takeJob("other", id)
+			c.rest()
+			require.Equal(c, "IN_QUEUE", (<-answers).JSON["status"])
+		}
+	})
+
+	waited("queue.ttl", []string{"run", "status"}, 24*time.Hour, func(c *Check) {
+		short, normal := c.submit(`{"input":{},"policy":{"ttl":10000}}`), c.submit(job)
+		c.almost(10 * time.Second)
+		require.Equal(c, "IN_QUEUE", c.status(short)["status"])
+		c.rest()
+		require.Equal(c, "TIMED_OUT", c.status(short)["status"])
+		c.almost(24*time.Hour - 10*time.Second)
+		require.Equal(c, "IN_QUEUE", c.status(normal)["status"])
+		c.rest()
+		require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "a day by default")
+	})
+
+	waited("queue.ttl.running", []string{"run", "status", "stopJobs"}, 10*time.Second, func(c *Check) {
+		id, worker := c.submit(`{"input":{},"policy":{"ttl":10000}}`), c.worker("late")
+		c.takeJob(worker, id)
+		c.almost(10 * time.Second)
+		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+		c.rest()
+		require.Equal(c, "TIMED_OUT", c.status(id)["status"])
+		require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
+	})
+
+	waited("queue.ttl.status", []string{"status"}, 5*time.Second, func(c *Check) {
+		id := c.submit(job)
+		require.Equal(c, 200, c.Queue("GET", "status/"+id+"?ttl=5000", "").Status)
+		c.almost(5 * time.Second)
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		c.rest()
+		require.Equal(c, "TIMED_OUT", c.status(id)["status"])
+	})
+
+	waited("queue.execution-timeout", []string{"run", "stopJobs"}, 600*time.Second, func(c *Check) {
+		short, normal := c.submit(`{"input":{},"policy":{"executionTimeout":5000}}`), c.submit(job)
+		c.takeJob("w", short)
+		c.takeJob("w", normal)
+		c.almost(5 * time.Second)
+		require.Equal(c, "IN_PROGRESS", c.status(short)["status"])
+
+		c.rest()
+		require.Equal(c, "TIMED_OUT", c.status(short)["status"])
+		require.Equal(c, []any{short}, c.Queue("GET", "job-stop/w", "").JSON["jobsToStop"])
+		ping := func() { require.Equal(c, 200, c.Queue("GET", "ping/w?job_id="+normal, "").Status) }
+		for range 26 { // all the while its worker pings
+			ping()
+			c.advance(22 * time.Second)
+		}
+		ping()
+		c.almost(23 * time.Second)
+		require.Equal(c, "IN_PROGRESS", c.status(normal)["status"])
+
+		c.rest()
+		require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "600 s by default")
+	})
+
+	waited("queue.lease", []string{"ping", "takeJob"}, 30*time.Second, func(c *Check) {
+		id := c.submit(job)
+		silent := c.worker("silent") // which never pings
+		c.takeJob(silent, id)
+		c.almost(30 * time.Second)
+		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+
+		c.rest()
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		c.takeJob("other", id)
+		c.done(silent, id, `{"output":"late"}`)
+		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+
+		c.done("other", id, `{"output":"right"}`)
+		require.Equal(c, "right", c.status(id)["output"])
+	})
+
+	waited("queue.lease.no-sign", []string{"takeJob"}, 30*time.Second, func(c *Check) {
+		id := c.submit(job)
+		c.takeJob("mute", id)
+		c.almost(30 * time.Second)
+		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+		c.rest()
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		c.takeJob("other", id)
+		c.done("other", id, `{}`)
+	})
+
+	waited("queue.lease.sign", []string{"finishJob", "streamJob", "stopJobs"}, 2*time.Minute, func(c *Check) {
+		first, second := c.submit(job), c.submit(job)
+		c.takeJob("quiet", first)
+		c.takeJob("quiet", second)
+		keeps := func(say func()) {
+			c.advance(29 * time.Second)
+			require.Equal(c, "IN_PROGRESS", c.status(first)["status"])
+			say()
+		}
+
+		keeps(func() { c.done("quiet", second, `{"status":"IN_PROGRESS","output":"half"}`) })
+		keeps(func() {
+			require.Equal(c, 200, c.Queue("POST", "job-stream/quiet/"+second, `{"output":"part"}`).Status)
+		})
+
+		keeps(func() {
+			answers := c.hold(func() Answer { return c.Queue("GET", "job-stop/quiet", "") })
 			c.advance(25 * time.Second)
 			require.Equal(c, 204, (<-answers).Status)
-			c.done("other", id, `{}`)
 		})
+
+		c.almost(5 * time.Second)
+		require.Equal(c, "IN_PROGRESS", c.status(first)["status"])
+		c.rest()
+		require.Equal(c, "IN_QUEUE", c.status(first)["status"], "it fell silent")
+
+		c.done("quiet", second, `{}`)
+		c.takeJob("other", first)
+		c.done("other", first, `{}`)
 	})
 
-	add("queue.status.retries.counted", []string{"status", "takeJob"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			require.NotContains(c, c.status(id), "retries")
-			for n := range 2 {
-				c.loses(id, n)
-				require.EqualValues(c, n+1, c.status(id)["retries"])
-			}
-		})
+	waited("queue.lease.ping", []string{"ping", "takeJob"}, 150*time.Second, func(c *Check) {
+		id := c.submit(job)
+		c.takeJob("w", id)
+		for range 5 {
+			require.Equal(c, 200, c.Queue("GET", "ping/w?job_id=another,"+id, "").Status)
+			c.advance(29 * time.Second)
+			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+		}
+		c.done("w", id, `{}`)
 	})
 
-	add("queue.health.retried", []string{"health", "takeJob"}, func(c *Check) {
-		c.frozen(func() {
-			retried := func() float64 { return c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["retried"].(float64) }
-			before := retried()
-			id := c.submit(job)
-			c.loses(id, 0)
-			require.Equal(c, before+1, retried())
-		})
+	waited("queue.lease.other", []string{"takeJob"}, time.Minute, func(c *Check) {
+		id := c.submit(job)
+		c.takeJob("silent", id)
+		require.Equal(c, 200, c.Queue("GET", "ping/silent", "").Status)
+		c.passes(30 * time.Second)
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+
+		answers := c.hold(func() Answer { return c.Queue("GET", "job-take/silent?x=1", "") })
+		require.Equal(c, 200, c.Queue("GET", "ping/silent?job_id="+id, "").Status) // it still runs it
+		require.Empty(c, answers)
+		c.takeJob("other", id)
+		c.advance(25 * time.Second)
+		require.Equal(c, 204, (<-answers).Status)
+		c.done("other", id, `{}`)
+	})
+
+	waited("queue.status.retries.counted", []string{"status", "takeJob"}, time.Minute, func(c *Check) {
+		id := c.submit(job)
+		require.NotContains(c, c.status(id), "retries")
+		for n := range 2 {
+			c.loses(id, n)
+			require.EqualValues(c, n+1, c.status(id)["retries"])
+		}
+	})
+
+	waited("queue.health.retried", []string{"health", "takeJob"}, 30*time.Second, func(c *Check) {
+		retried := func() float64 { return c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["retried"].(float64) }
+		before := retried()
+		id := c.submit(job)
+		c.loses(id, 0)
+		require.Equal(c, before+1, retried())
 	})
 
 	add("queue.order.low.scaling", []string{"run", "listEndpointWorkers"}, func(c *Check) {
@@ -313,30 +288,26 @@ var _ = area(func() {
 		c.resting(at)
 	})
 
-	add("queue.attempts", []string{"takeJob", "status"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			for i := range 3 {
-				c.loses(id, i)
-			}
-			document := c.status(id)
-			require.Equal(c, "FAILED", document["status"])
-			require.Contains(c, document["error"], "3 attempts")
-		})
+	waited("queue.attempts", []string{"takeJob", "status"}, 90*time.Second, func(c *Check) {
+		id := c.submit(job)
+		for i := range 3 {
+			c.loses(id, i)
+		}
+		document := c.status(id)
+		require.Equal(c, "FAILED", document["status"])
+		require.Contains(c, document["error"], "3 attempts")
 	})
 
-	add("queue.ping.unhealthy.lease", []string{"ping", "status"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			c.takeJob("ill", id)
-			require.Equal(c, 200, c.Queue("GET", "ping/ill?job_id="+id, "").Status)
-			c.advance(20 * time.Second)
-			require.Equal(c, 200, c.Queue("GET", "ping/ill?status=unhealthy&check=disk&reason=full&job_id="+id, "").Status)
-			c.advance(10*time.Second - time.Millisecond)
-			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
-			c.advance(time.Millisecond)
-			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
-		})
+	waited("queue.ping.unhealthy.lease", []string{"ping", "status"}, 30*time.Second, func(c *Check) {
+		id := c.submit(job)
+		c.takeJob("ill", id)
+		require.Equal(c, 200, c.Queue("GET", "ping/ill?job_id="+id, "").Status)
+		c.advance(20 * time.Second)
+		require.Equal(c, 200, c.Queue("GET", "ping/ill?status=unhealthy&check=disk&reason=full&job_id="+id, "").Status)
+		c.almost(10 * time.Second)
+		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+		c.rest()
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 	})
 
 	add("queue.take.refused", []string{"takeJob", "takeJobs"}, func(c *Check) {
@@ -360,56 +331,50 @@ var _ = area(func() {
 		})
 	})
 
-	add("queue.take.busy", []string{"takeJob", "takeJobs"}, func(c *Check) {
-		c.frozen(func() {
-			for _, operation := range []string{"job-take/busy?gpu=x&job_in_progress=1", "job-take/busy&job_in_progress=1", "job-take-batch/busy?batch_size=2&job_in_progress=1"} {
-				answers := c.hold(func() Answer { return c.Queue("GET", operation, "") })
-				c.advance(time.Second - time.Millisecond)
-				require.Empty(c, answers)
-				c.advance(time.Millisecond)
-				require.Equal(c, 204, (<-answers).Status)
-			}
-		})
+	waited("queue.take.busy", []string{"takeJob", "takeJobs"}, 3*time.Second, func(c *Check) {
+		for _, operation := range []string{"job-take/busy?gpu=x&job_in_progress=1", "job-take/busy&job_in_progress=1", "job-take-batch/busy?batch_size=2&job_in_progress=1"} {
+			answers := c.hold(func() Answer { return c.Queue("GET", operation, "") })
+			c.almost(time.Second)
+			require.Empty(c, answers)
+			c.rest()
+			require.Equal(c, 204, (<-answers).Status)
+		}
 	})
 
-	add("queue.take.none", []string{"takeJob", "takeJobs", "stopJobs"}, func(c *Check) {
-		c.frozen(func() {
-			for _, operation := range []string{"job-take/idle?x=1", "job-take-batch/idle", "job-stop/idle"} {
-				answers := c.hold(func() Answer { return c.Queue("GET", operation, "") })
-				c.advance(25*time.Second - time.Millisecond)
-				require.Empty(c, answers)
-				c.advance(time.Millisecond)
-				require.Equal(c, 204, (<-answers).Status)
-			}
-		})
+	waited("queue.take.none", []string{"takeJob", "takeJobs", "stopJobs"}, 75*time.Second, func(c *Check) {
+		for _, operation := range []string{"job-take/idle?x=1", "job-take-batch/idle", "job-stop/idle"} {
+			answers := c.hold(func() Answer { return c.Queue("GET", operation, "") })
+			c.almost(25 * time.Second)
+			require.Empty(c, answers)
+			c.rest()
+			require.Equal(c, 204, (<-answers).Status)
+		}
 	})
 })
 
-// loses has a worker take the job and go silent. The clock is frozen.
+// loses has a worker take the job and go silent.
 func (c *Check) loses(id string, n int) {
 	worker := "silent" + strconv.Itoa(n)
 	c.takeJob(worker, id)
 	require.Equal(c, 200, c.Queue("GET", "ping/"+worker, "").Status)
-	c.advance(30 * time.Second)
+	c.passes(30 * time.Second)
 }
 
 // syncKept asserts how long the result of a /runsync with the query is kept.
 func (c *Check) syncKept(query string, d time.Duration) {
-	c.frozen(func() {
-		answers := c.later(func() Answer { return c.Queue("POST", "runsync"+query, job) })
-		taken := c.Queue("GET", "job-take/w?x=1", "")
-		require.Equal(c, 200, taken.Status)
-		id := taken.JSON["id"].(string)
-		c.done("w", id, `{"output":1}`)
-		require.Equal(c, "COMPLETED", (<-answers).JSON["status"])
-		c.keptFor(id, d)
-	})
+	answers := c.later(func() Answer { return c.Queue("POST", "runsync"+query, job) })
+	taken := c.Queue("GET", "job-take/w?x=1", "")
+	require.Equal(c, 200, taken.Status)
+	id := taken.JSON["id"].(string)
+	c.done("w", id, `{"output":1}`)
+	require.Equal(c, "COMPLETED", (<-answers).JSON["status"])
+	c.keptFor(id, d)
 }
 
-// keptFor asserts that the ended job can be read for that long from now, and not longer. The clock is frozen.
+// keptFor asserts that the ended job can be read for that long from now, and not longer.
 func (c *Check) keptFor(id string, d time.Duration) {
-	c.advance(d - time.Millisecond)
+	c.almost(d)
 	c.status(id)
-	c.advance(time.Millisecond)
+	c.rest()
 	c.Refused(c.Queue("GET", "status/"+id, ""), 404)
 }

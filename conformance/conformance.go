@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/berthdev/berth/gen/rest"
 )
@@ -31,6 +32,8 @@ type Rule struct {
 	ID   string
 	Ops  []string // ids of the operations that it exercises
 	Test func(*Check)
+
+	Waits time.Duration // how long it waits in real time where the target has no test controls; 0: not long, or it needs them
 }
 
 // areas make the rules, and are named by the files of this package, one for each resource. The program that this package is part
@@ -52,7 +55,7 @@ var fill = sync.OnceFunc(func() {
 })
 
 func add(id string, ops []string, test func(*Check)) {
-	rules = append(rules, Rule{id, ops, func(c *Check) {
+	rules = append(rules, Rule{ID: id, Ops: ops, Test: func(c *Check) {
 		defer c.cleanUp()
 		defer c.caught() // before what was made is deleted, so that a failure is reported with the request that it came of
 		c.begin()

@@ -53,6 +53,16 @@ func (c *Check) frozen(f func()) {
 
 // advance sets the clock of the target forward.
 func (c *Check) advance(d time.Duration) {
+	c.waitsFor(d)
+	c.forward(d)
+}
+
+// forward is advance that is not counted. In a rule that waits in real time, d is over for what happened first.
+func (c *Check) forward(d time.Duration) {
+	if c.inRealTime() {
+		c.until(d)
+		return
+	}
 	a := c.control("POST", "clock/advance", fmt.Sprintf(`{"milliseconds":%d}`, d.Milliseconds()))
 	require.Equal(c, 200, a.Status, "%s", a.Body)
 }
@@ -75,6 +85,9 @@ func (c *Check) untilHeld(before float64) {
 
 // hold sends the request in the background and gives once the target holds it: only then its wait has begun.
 func (c *Check) hold(send func() Answer) chan Answer {
+	if c.inRealTime() {
+		return c.heldAWhile(send)
+	}
 	c.needsControls()
 	before := c.heldNow()
 	answers := c.later(send)

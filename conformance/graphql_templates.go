@@ -25,7 +25,7 @@ func (c *Check) saveTemplate(name string, set func(*templateInput)) graphclient.
 
 // savingTemplate sends saveTemplate with a name, an image and more fields, as they are.
 func (c *Check) savingTemplate(fields string) Answer {
-	a := c.graphQL(`mutation{saveTemplate(input:{name:"refused",imageName:"i",containerDiskInGb:10,volumeInGb:0,` + fields + `}){id}}`)
+	a := c.graphQL(`mutation{saveTemplate(input:{name:"` + c.worker("refused") + `",imageName:"i",containerDiskInGb:10,volumeInGb:0,` + fields + `}){id}}`)
 	return a
 }
 

@@ -6,40 +6,46 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/berthdev/berth/spec"
 )
 
-// described reports a failure: the rule, the last request, its answer, and what was expected.
-func (c *Check) described(rule spec.Rule, expected string) string {
+// describe reports a failure: the rule, the last request, its answer, and what was expected.
+func (c *Check) describe(o *Outcome, expected string) {
 	c.mu.Lock()
 	last := c.last
 	c.mu.Unlock()
+	if last.method != "" {
+		o.Request = c.unkeyed(last.method + " " + last.url + " " + short(last.body))
+		o.Answer = "none, or not read yet"
+	}
+	if last.answer != nil {
+		o.Answer = c.unkeyed(fmt.Sprint(last.answer.Status, " ", last.answer.Header.Get("Content-Type"), " ", short(string(last.answer.Body))))
+	}
+	o.Wanted = c.unkeyed(expected)
+	o.Expected, _, _ = strings.Cut(o.Wanted, "\n")
+
 	var b strings.Builder
 	line := func(name, text string) {
 		fmt.Fprintf(&b, "%-9s %s\n", name, strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n          "))
 	}
-	line("rule", fmt.Sprintf("%s (%s, %s)", rule.Says, rule.Kind, rule.Source))
-
-	if last.method != "" {
-		line("request", last.method+" "+last.url+" "+short(last.body))
-		if last.answer != nil {
-			line("answer", fmt.Sprint(last.answer.Status, " ", last.answer.Header.Get("Content-Type"), " ", short(string(last.answer.Body))))
-		} else {
-			line("answer", "none, or not read yet")
-		}
+	line("rule", fmt.Sprintf("%s (%s, %s)", o.Rule.Says, o.Rule.Kind, o.Rule.Source))
+	if o.Request != "" {
+		line("request", o.Request)
+		line("answer", o.Answer)
 	}
+	line("expected", o.Wanted)
+	o.Failure = strings.TrimSpace(b.String())
+}
 
-	line("expected", expected)
-	text := b.String()
-	for _, key := range []string{c.ControlsKey, c.ExemptKey, c.suite.Key} { // as they are, and as they stand in an address
+// unkeyed gives the text without the keys of the target, as they are and as they stand in an address.
+func (c *Check) unkeyed(text string) string {
+	for _, key := range []string{c.ControlsKey, c.ExemptKey, c.suite.Key} {
 		if len(key) >= 8 { // a shorter one is no secret, and part of other words
 			text = strings.NewReplacer(key, "<key>", url.QueryEscape(key), "<key>").Replace(text)
 		}
 	}
-
 	return strings.TrimSpace(text)
 }
 
@@ -92,35 +98,19 @@ func WriteOutcome(out io.Writer, o Outcome) {
 	}
 }
 
-// WriteTotals writes a line for each area, and reports whether nothing failed.
+// WriteTotals writes a line for each area, how many rules were judged, and why the others were not, and reports whether nothing failed.
 func WriteTotals(out io.Writer, outcomes []Outcome) (ok bool) {
-	type total struct{ passed, failed, skipped int }
-	totals, areas := map[string]*total{}, []string{}
-	ok = true
-	for _, o := range outcomes {
-		t := totals[o.Area]
-		if t == nil {
-			t = &total{}
-			totals[o.Area] = t
-			areas = append(areas, o.Area)
-		}
-
-		switch {
-		case o.Skipped != "":
-			t.skipped++
-		case o.Failure != "":
-			t.failed++
-			ok = false
-		default:
-			t.passed++
-		}
+	for _, t := range tallies(outcomes, func(o Outcome) string { return o.Area }) {
+		fmt.Fprintf(out, "%-12s %3d passed, %3d failed, %3d skipped\n", t.Name, t.Passed, t.Failed, t.NotJudged)
 	}
 
-	for _, area := range areas {
-		t := totals[area]
-		fmt.Fprintf(out, "%-12s %3d passed, %3d failed, %3d skipped\n", area, t.passed, t.failed, t.skipped)
+	all := TallyOf(outcomes)
+	fmt.Fprintf(out, "\n%d of %d rules were judged (%d %%)\n", all.Judged(), all.Rules(), all.Percent())
+	for _, r := range Reasons(outcomes) {
+		fmt.Fprintf(out, "%4d were not: %s\n", len(r.Rules), r.Why)
 	}
-	return ok
+
+	return all.Failed == 0
 }
 
 // WriteJUnit writes the outcomes as a JUnit file. Times are in seconds.
@@ -128,6 +118,10 @@ func WriteJUnit(out io.Writer, outcomes []Outcome) error {
 	type message struct {
 		First string `xml:"message,attr"`
 		Text  string `xml:",chardata"`
+	}
+	type property struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
 	}
 	type testcase struct {
 		Name    string   `xml:"name,attr"`
@@ -145,8 +139,14 @@ func WriteJUnit(out io.Writer, outcomes []Outcome) error {
 		Errors   int        `xml:"errors,attr"`
 		Skipped  int        `xml:"skipped,attr"`
 		Time     float64    `xml:"time,attr"`
+		Why      []property `xml:"properties>property"`
 		Cases    []testcase `xml:"testcase"`
 	}{Name: "berth conformance", Tests: len(outcomes)}
+	all := TallyOf(outcomes)
+	suite.Why = append(suite.Why, property{"judged", fmt.Sprintf("%d of %d rules (%d %%)", all.Judged(), all.Rules(), all.Percent())})
+	for _, r := range Reasons(outcomes) {
+		suite.Why = append(suite.Why, property{"not judged: " + r.Why, strconv.Itoa(len(r.Rules))})
+	}
 
 	for _, o := range outcomes {
 		c := testcase{Name: o.ID, Class: o.Area, Time: o.Took.Seconds()}

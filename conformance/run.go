@@ -16,11 +16,15 @@ import (
 // Outcome is how a rule fared.
 type Outcome struct {
 	ID       string
-	Area     string // the id up to its first dot
-	Failure  string // the rule, the request, the answer and what was expected; empty: passed or skipped
-	Expected string // of a failure: what was expected, in a line
-	Skipped  string // why; empty: not skipped
+	Area     string    // the id up to its first dot
+	Rule     spec.Rule // what it says, and where it comes from
+	Failure  string    // the rule, the request, the answer and what was expected; empty: passed or skipped
+	Expected string    // of a failure: what was expected, in a line
+	Skipped  string    // why; empty: not skipped
 	Took     time.Duration
+
+	Request, Answer string // of a failure: the last ones; empty: none
+	Wanted          string // of a failure: what was expected, whole
 }
 
 // recorder is the place where a rule fails when no go test runs it. A rule may fail in several goroutines.
@@ -60,6 +64,9 @@ type Options struct {
 
 // lanes is how many rules are checked at a time, where there is no clock for them to quarrel over: many only wait.
 const lanes = 8
+
+// waiters is how many of those that wait in real time, which have an endpoint of their own, are checked beside them.
+const waiters = 64
 
 // most is how long a rule may take.
 const most = 10 * time.Minute
@@ -103,13 +110,16 @@ func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
 }
 
 // each runs the rules. With test controls they share a clock: one after the other. Without, those that play the worker of the one
-// endpoint are one after the other, beside them others at the same time, and alone at the end those that see what others do.
+// endpoint are one after the other, beside them others at the same time, also those that wait, and alone at the end those that see what
+// others do.
 func (s *Suite) each(rules []Rule, one func(rule Rule, beside bool)) {
-	var workers, together, alone []Rule
+	var workers, together, alone, waiting []Rule
 	for _, rule := range rules {
 		switch {
 		case s.ControlsKey != "" || aloneRules[rule.ID] || slices.Contains(aloneAreas, areaOf(rule.ID)):
 			alone = append(alone, rule)
+		case rule.Waits > 0 && rule.Waits <= s.RealTime:
+			waiting = append(waiting, rule)
 		case workerRules[rule.ID] || slices.Contains(workerAreas, areaOf(rule.ID)):
 			workers = append(workers, rule)
 		default:
@@ -124,20 +134,23 @@ func (s *Suite) each(rules []Rule, one func(rule Rule, beside bool)) {
 		}
 	})
 
-	next := make(chan Rule, len(together))
-	for _, rule := range together {
-		next <- rule
-	}
-	close(next)
+	beside := func(rules []Rule, lanes int) {
+		next := make(chan Rule, len(rules))
+		for _, rule := range rules {
+			next <- rule
+		}
+		close(next)
 
-	for range lanes - 1 {
-		group.Go(func() {
-			for rule := range next {
-				one(rule, true)
-			}
-		})
+		for range min(lanes, len(rules)) {
+			group.Go(func() {
+				for rule := range next {
+					one(rule, true)
+				}
+			})
+		}
 	}
-
+	beside(waiting, waiters)
+	beside(together, lanes-1)
 	group.Wait()
 	for _, rule := range alone {
 		one(rule, false)
@@ -149,6 +162,8 @@ var (
 	workerRules = map[string]bool{
 		"auth.scopes.all":        true, // its ping is a worker of the endpoint
 		"bounds.inputs":          true, // takes jobs of the endpoint
+		"public.run.input":       true, // these make jobs of the endpoint
+		"public.run.webhook-v2":  true,
 		"serverless.delete.jobs": true, // receives webhooks, which is tried out with a job of the endpoint
 	}
 	aloneAreas = []string{"rates"} // they count every request of the user
@@ -167,7 +182,7 @@ var (
 
 // one checks a rule, or skips it if the run has ended; beside others, it may not have jobs on their endpoint.
 func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule, beside bool) Outcome {
-	o := Outcome{ID: rule.ID, Area: areaOf(rule.ID)}
+	o := Outcome{ID: rule.ID, Area: areaOf(rule.ID), Rule: says}
 	why := s.stopped()
 	if why == nil {
 		why = ctx.Err()
@@ -177,7 +192,7 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule, beside bool)
 		return o
 	}
 
-	within, cancel := context.WithTimeout(ctx, most)
+	within, cancel := context.WithTimeout(ctx, most+2*rule.Waits)
 	defer cancel()
 	r := &recorder{}
 	check := s.NewCheck(within, r, r.skip)
@@ -201,11 +216,19 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule, beside bool)
 	case skipped != "":
 		o.Skipped = skipped
 	case failure != "":
-		o.Failure = check.described(says, failure)
-		o.Expected, _, _ = strings.Cut(failure, "\n")
+		check.describe(&o, failure)
 	}
 
 	return o
+}
+
+// NotRun gives an outcome of each rule, which says that it was not run, and why. It fails where spec/rules.yaml cannot be read.
+func NotRun(rules []Rule, why string) (all []Outcome, err error) {
+	documented, err := documentedRules()
+	for _, rule := range rules {
+		all = append(all, Outcome{ID: rule.ID, Area: areaOf(rule.ID), Rule: documented[rule.ID], Skipped: "not run: " + why})
+	}
+	return all, err
 }
 
 // documentedRules gives the rules of spec/rules.yaml by their ids.

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -85,7 +86,7 @@ func (c *Check) exchange(r Request) (*http.Request, Answer) {
 	}
 
 	c.note(exchange{method: r.Method, url: r.URL, body: r.Body})
-	a, err := do(req)
+	a, err := doBy(cmp.Or(c.client, client), req)
 	if err != nil {
 		c.unanswered(err)
 	}

@@ -102,18 +102,16 @@ var _ = area(func() {
 		require.Equal(c, "right", q.status(id)["output"])
 	})
 
-	add("serverless.timeout", queue, func(c *Check) {
-		c.frozen(func() {
-			q := c.on(c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`, `"timeout":7000`))
-			short, own := q.submit(job), q.submit(`{"input":{},"policy":{"executionTimeout":9000}}`)
-			q.takeJob("w", short)
-			q.takeJob("w", own)
-			c.advance(7*time.Second - time.Millisecond)
-			require.Equal(c, "IN_PROGRESS", q.status(short)["status"])
-			c.advance(time.Millisecond)
-			require.Equal(c, "TIMED_OUT", q.status(short)["status"])
-			require.Equal(c, "IN_PROGRESS", q.status(own)["status"])
-		})
+	waited("serverless.timeout", queue, 7*time.Second, func(c *Check) {
+		q := c.on(c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`, `"timeout":7000`))
+		short, own := q.submit(job), q.submit(`{"input":{},"policy":{"executionTimeout":9000}}`)
+		q.takeJob("w", short)
+		q.takeJob("w", own)
+		c.almost(7 * time.Second)
+		require.Equal(c, "IN_PROGRESS", q.status(short)["status"])
+		c.rest()
+		require.Equal(c, "TIMED_OUT", q.status(short)["status"])
+		require.Equal(c, "IN_PROGRESS", q.status(own)["status"])
 	})
 
 	add("serverless.delete", []string{"createEndpoint", "deleteEndpoint", "listEndpoints", "run"}, func(c *Check) {

@@ -49,12 +49,12 @@ func (c *Check) streaming() string {
 	return id
 }
 
-// heldFor asserts that a read of the stream is held for so long, on a clock that stands still, and then gives no chunk.
+// heldFor asserts that a read of the stream is held for so long, and then gives no chunk.
 func (c *Check) heldFor(id, query string, d time.Duration) {
 	answers := c.hold(func() Answer { return c.streamAs("GET", id, query, "Bearer "+c.Key, "") })
-	c.advance(d - time.Millisecond)
+	c.almost(d)
 	require.Empty(c, answers)
-	c.advance(time.Millisecond)
+	c.rest()
 	require.Equal(c, []any{}, (<-answers).JSON["stream"])
 }
 
@@ -130,37 +130,31 @@ var _ = area(func() {
 		c.done("w", id, `{}`)
 	})
 
-	add("queue.stream.hold", []string{"stream"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.streaming()
-			c.heldFor(id, "", 8*time.Second)
-			answers := c.hold(func() Answer { return c.streamAs("GET", id, "", "Bearer "+c.Key, "") })
-			c.yield("w", id, `{"output":1}`)
-			require.Len(c, (<-answers).JSON["stream"], 1, "the first chunk ends the hold")
-			c.done("w", id, `{}`)
-		})
+	waited("queue.stream.hold", []string{"stream"}, 8*time.Second, func(c *Check) {
+		id := c.streaming()
+		c.heldFor(id, "", 8*time.Second)
+		answers := c.hold(func() Answer { return c.streamAs("GET", id, "", "Bearer "+c.Key, "") })
+		c.yield("w", id, `{"output":1}`)
+		require.Len(c, (<-answers).JSON["stream"], 1, "the first chunk ends the hold")
+		c.done("w", id, `{}`)
 	})
 
-	add("queue.stream.wait", []string{"stream"}, func(c *Check) {
+	waited("queue.stream.wait", []string{"stream"}, 301*time.Second, func(c *Check) {
 		for _, wait := range []string{"999", "300001", "x"} {
 			c.Refused(c.streamAs("GET", "x", "?wait="+wait, c.Key, ""), 422)
 		}
-		c.frozen(func() {
-			id := c.streaming()
-			c.heldFor(id, "?wait=1000", time.Second)
-			require.Equal(c, 200, c.Queue("GET", "ping/w?job_id="+id, "").Status)
-			c.heldFor(id, "?wait=300000", 300*time.Second)
-		})
+		id := c.streaming()
+		c.heldFor(id, "?wait=1000", time.Second)
+		require.Equal(c, 200, c.Queue("GET", "ping/w?job_id="+id, "").Status)
+		c.heldFor(id, "?wait=300000", 300*time.Second)
 	})
 
-	add("queue.stream.present", []string{"stream"}, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			answers := c.hold(func() Answer { return c.streamAs("GET", id, "?wait=1000", "Bearer "+c.Key, "") })
-			c.advance(time.Second)
-			require.JSONEq(c, `{"status":"IN_QUEUE","stream":[]}`, string((<-answers).Body))
-			c.cancel(id)
-		})
+	waited("queue.stream.present", []string{"stream"}, time.Second, func(c *Check) {
+		id := c.submit(job)
+		answers := c.hold(func() Answer { return c.streamAs("GET", id, "?wait=1000", "Bearer "+c.Key, "") })
+		c.advance(time.Second)
+		require.JSONEq(c, `{"status":"IN_QUEUE","stream":[]}`, string((<-answers).Body))
+		c.cancel(id)
 	})
 
 	add("queue.stream.last", stream, func(c *Check) {
@@ -188,27 +182,25 @@ var _ = area(func() {
 		}
 	})
 
-	add("queue.stream.stopped", stream, func(c *Check) {
-		c.frozen(func() {
-			cancelled := c.streaming()
-			timed := c.submit(`{"input":{},"policy":{"executionTimeout":5000}}`)
-			c.takeJob("w", timed)
-			c.yield("w", cancelled, `{"output":1}`)
-			c.yield("w", timed, `{"output":1}`)
-			c.cancel(cancelled)
-			c.advance(5 * time.Second)
+	waited("queue.stream.stopped", stream, 5*time.Second, func(c *Check) {
+		cancelled := c.streaming()
+		timed := c.submit(`{"input":{},"policy":{"executionTimeout":5000}}`)
+		c.takeJob("w", timed)
+		c.yield("w", cancelled, `{"output":1}`)
+		c.yield("w", timed, `{"output":1}`)
+		c.cancel(cancelled)
+		c.passes(5 * time.Second)
 
-			for id, status := range map[string]string{cancelled: "CANCELLED", timed: "TIMED_OUT"} {
-				got, chunks := c.stream(id)
-				require.Equal(c, status, got)
-				require.Len(c, chunks, 1)
-				got, chunks = c.stream(id)
-				require.Equal(c, status, got)
-				require.Empty(c, chunks)
-				c.Refused(c.streamAs("GET", id, "", "Bearer "+c.Key, ""), 404)
-				require.Equal(c, status, c.status(id)["status"])
-			}
-		})
+		for id, status := range map[string]string{cancelled: "CANCELLED", timed: "TIMED_OUT"} {
+			got, chunks := c.stream(id)
+			require.Equal(c, status, got)
+			require.Len(c, chunks, 1)
+			got, chunks = c.stream(id)
+			require.Equal(c, status, got)
+			require.Empty(c, chunks)
+			c.Refused(c.streamAs("GET", id, "", "Bearer "+c.Key, ""), 404)
+			require.Equal(c, status, c.status(id)["status"])
+		}
 	})
 
 	add("queue.stream.none", []string{"stream"}, func(c *Check) {
@@ -247,16 +239,14 @@ var _ = area(func() {
 		c.cancel(id)
 	})
 
-	add("queue.retry.timed-out", retry, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
-			c.advance(10 * time.Second)
-			require.Equal(c, "TIMED_OUT", c.status(id)["status"])
-			require.Equal(c, map[string]any{"id": id, "status": "IN_QUEUE"}, c.retry(id))
-			c.advance(10*time.Second - time.Millisecond)
-			require.Equal(c, "IN_QUEUE", c.status(id)["status"], "its time to live begins anew")
-			c.cancel(id)
-		})
+	waited("queue.retry.timed-out", retry, 20*time.Second, func(c *Check) {
+		id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
+		c.passes(10 * time.Second)
+		require.Equal(c, "TIMED_OUT", c.status(id)["status"])
+		require.Equal(c, map[string]any{"id": id, "status": "IN_QUEUE"}, c.retry(id))
+		c.almost(10 * time.Second)
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"], "its time to live begins anew")
+		c.cancel(id)
 	})
 
 	add("queue.retry.input", retry, func(c *Check) {
@@ -282,20 +272,18 @@ var _ = area(func() {
 		require.Empty(c, chunks)
 	})
 
-	add("queue.retry.attempts", retry, func(c *Check) {
-		c.frozen(func() {
-			id := c.submit(job)
-			for round := range 2 {
-				for i := range 3 {
-					require.Equal(c, "IN_QUEUE", c.status(id)["status"])
-					c.loses(id, 3*round+i)
-				}
-				require.Equal(c, "FAILED", c.status(id)["status"])
-				c.retry(id)
+	waited("queue.retry.attempts", retry, 3*time.Minute, func(c *Check) {
+		id := c.submit(job)
+		for round := range 2 {
+			for i := range 3 {
+				require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+				c.loses(id, 3*round+i)
 			}
+			require.Equal(c, "FAILED", c.status(id)["status"])
+			c.retry(id)
+		}
 
-			c.cancel(id)
-		})
+		c.cancel(id)
 	})
 
 	add("queue.retry.conflict", retry, func(c *Check) {
@@ -311,12 +299,10 @@ var _ = area(func() {
 		c.Refused(c.Queue("POST", "retry/"+waiting, ""), 409)
 	})
 
-	add("queue.retry.expired", retry, func(c *Check) {
-		c.frozen(func() {
-			id := c.ended(`{"error":"x"}`)["id"].(string)
-			c.advance(30 * time.Minute)
-			c.Refused(c.Queue("POST", "retry/"+id, ""), 404)
-		})
+	waited("queue.retry.expired", retry, 30*time.Minute, func(c *Check) {
+		id := c.ended(`{"error":"x"}`)["id"].(string)
+		c.passes(30 * time.Minute)
+		c.Refused(c.Queue("POST", "retry/"+id, ""), 404)
 	})
 
 	purge := []string{"purgeQueue"}

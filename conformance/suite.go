@@ -18,6 +18,7 @@ type Suite struct {
 	Target
 	Documents *Documents
 	Patience  time.Duration       // how long is waited for what happens unasked; 0: a minute
+	RealTime  time.Duration       // for how long a rule may wait in real time for what the clock of test controls would bring at once
 	Waits     func(time.Duration) // is called with how long the target takes no requests; may be nil
 
 	noEndpoint string // why the target has no endpoint for the rules
@@ -218,14 +219,17 @@ func (s *Suite) endpoint(ctx context.Context, id string) map[string]any {
 	return a.object()
 }
 
+// lent is an endpoint without workers.
+const lent = `{"name":"conformance","type":"QUEUE","image":"none",
+	"cpu":[{"id":"cpu3g","vcpuCount":2}],"workers":{"max":0},"timeout":600000,"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`
+
 // lend makes an endpoint without workers for the time of the run. One that was named and has workers is the managed one then.
 func (s *Suite) lend(ctx context.Context) (leave func(), err error) {
 	if s.Managed == "" {
 		s.Managed = s.Endpoint
 	}
 	s.Endpoint = ""
-	a, err := s.ask(ctx, http.MethodPost, s.URL+serverless, s.Key, `{"name":"conformance","type":"QUEUE","image":"none",
-		"cpu":[{"id":"cpu3g","vcpuCount":2}],"workers":{"max":0},"timeout":600000,"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`)
+	a, err := s.ask(ctx, http.MethodPost, s.URL+serverless, s.Key, lent)
 	if err != nil {
 		return func() {}, err
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,8 +21,8 @@ type conformanceCommand struct {
 	target           conformance.Target
 	only, skip, area []string
 	shuffle          uint64
-	patience         time.Duration
-	junit            string
+	patience, wait   time.Duration
+	junit, html      string
 }
 
 func newConformanceCommand() *cobra.Command {
@@ -33,16 +32,19 @@ func newConformanceCommand() *cobra.Command {
 		Short: "Check every documented rule against a server",
 		Long: `Check every documented rule against a server over HTTP, and print PASS, FAIL or SKIPPED for each and the totals of each
 area. Without --target it checks a server of its own on a new database. A rule that the server lacks something for is SKIPPED, with
-the reason. The exit code is 1 if a rule fails, 3 if the server refuses the key or has no such endpoint, 4 if it is not reached.
+the reason; the totals group the reasons. --junit and --html write the same to files. The exit code is 1 if a rule fails, 3 if the server refuses the key or has no such endpoint, 4 if it is not reached.
 
 The rules create and delete pods, endpoints and more, and delete what they created. They play the worker of an endpoint: of one
 that they create and delete, or of --endpoint, which must have no workers. Where the server limits requests, they wait; with a second
 key that is exempt from limits (berth keys create --exempt) as --exempt-key they need not. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
 where the server does not post there (berth serve --private-webhooks).
 
+Some rules wait: that a result is kept for 30 minutes is seen after 30 minutes. With the test controls they set the clock; without,
+--wait says for how long a rule may wait in real time. They wait beside each other. The others say how long they would need.
+
 With the test controls the rules set the clock of the server forward and reset its state: use a server that nobody else needs.`,
 		Example: `  berth conformance
-  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --junit report.xml
+  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --junit report.xml --html report.html
   berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --exempt-key "$(berth keys create --exempt --json | jq -r .key)"
   berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --area pods,queue --skip pods.logs`,
 		Args: cobra.NoArgs,
@@ -65,12 +67,17 @@ With the test controls the rules set the clock of the server forward and reset i
 	flags.StringSliceVar(&c.area, "area", nil, "check the rules of these areas alone (pods,queue)")
 	flags.Uint64Var(&c.shuffle, "shuffle", 0, "check the rules in a random order of this seed; 0: by their ids")
 	flags.DurationVar(&c.patience, "patience", time.Minute, "how long to wait for what happens unasked, such as a pod that comes up")
+	flags.DurationVar(&c.wait, "wait", 0, "without test controls, check in real time the rules that wait for at most so long altogether (15m); each has an endpoint of its own")
 	flags.StringVar(&c.junit, "junit", "", "write the outcomes to this file too, as they come")
+	flags.StringVar(&c.html, "html", "", "write them as a page to read to this file, as they come: one file, without scripts")
 
 	return cmd
 }
 
 func (c *conformanceCommand) run(cmd *cobra.Command) error {
+	if c.wait < 0 {
+		return misuse(fmt.Errorf("--wait: %s is no time to wait for", c.wait), "")
+	}
 	if c.target.Contract != "" {
 		name, err := app.Contract(c.target.Contract)
 		if err != nil {
@@ -83,6 +90,10 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		return misuse(err, "RULES.md lists the rules")
 	}
 	documents, err := conformance.LoadDocuments(c.target.Contract)
+	if err != nil {
+		return err
+	}
+	reports, err := c.newReports(rules)
 	if err != nil {
 		return err
 	}
@@ -112,17 +123,12 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		}
 	}
 
-	report, err := newReport(c.junit, rules)
-	if err != nil {
-		return err
-	}
-
-	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, Waits: func(d time.Duration) {
+	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, RealTime: c.wait, Waits: func(d time.Duration) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the server takes no more requests of this key for %s: waiting (with --exempt-key it need not)\n", d)
 	}}
 	outcomes, ended := suite.Run(cmd.Context(), conformance.Options{Rules: rules, Shuffle: c.shuffle, Ended: func(o conformance.Outcome) {
 		conformance.WriteOutcome(out, o)
-		report.add(o)
+		reports.add(o)
 	}})
 
 	fmt.Fprintln(out)
@@ -130,7 +136,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	if asJSON(cmd) {
 		err = printJSON(cmd, shownOutcomes(outcomes))
 	}
-	if err := errors.Join(err, report.write(true)); err != nil {
+	if err := errors.Join(err, reports.end(ended)); err != nil {
 		return err
 	}
 
@@ -182,66 +188,6 @@ func (c *conformanceCommand) checkTarget() error {
 	}
 
 	return nil
-}
-
-// report is the JUnit file. It is whole at any time, so that a run which is cut short leaves one, too: what is not checked yet stands
-// in it as skipped.
-type report struct {
-	path     string
-	outcomes []conformance.Outcome
-	places   map[string]int // in outcomes, by id
-	written  time.Time
-}
-
-func newReport(path string, rules []conformance.Rule) (*report, error) {
-	r := &report{path: path, places: map[string]int{}}
-	for i, rule := range rules {
-		area, _, _ := strings.Cut(rule.ID, ".")
-		r.outcomes = append(r.outcomes, conformance.Outcome{ID: rule.ID, Area: area, Skipped: "not run: the run was cut short"})
-		r.places[rule.ID] = i
-	}
-	return r, r.write(false)
-}
-
-// add writes the file with one more outcome, at most once a second.
-func (r *report) add(o conformance.Outcome) {
-	r.outcomes[r.places[o.ID]] = o
-	if time.Since(r.written) > time.Second {
-		_ = r.write(false) // it is tried again at the end
-	}
-}
-
-// write puts a new file in the place of the old one. What is no file, such as a pipe, is written once, at the end.
-func (r *report) write(last bool) error {
-	if r.path == "" {
-		return nil
-	}
-	r.written = time.Now()
-
-	if stat, err := os.Stat(r.path); err == nil && !stat.Mode().IsRegular() {
-		if !last {
-			return nil
-		}
-		f, err := os.OpenFile(r.path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(conformance.WriteJUnit(f, r.outcomes), f.Close())
-	}
-
-	f, err := os.CreateTemp(filepath.Dir(r.path), ".junit-*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(conformance.WriteJUnit(f, r.outcomes), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), r.path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-
-	return err
 }
 
 // shownOutcome is how a rule fared, as JSON.

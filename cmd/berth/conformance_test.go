@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -177,6 +178,100 @@ func TestConformance_FailureShowsRequestAnswerAndExpectation(t *testing.T) {
 	require.Contains(t, r.out, "FAIL     pods.get.unknown\n")
 	for _, never := range []string{"brt_secret_key", "Trace", ".go:", "goroutine"} {
 		require.NotContains(t, r.out+r.err, never)
+	}
+}
+
+func TestConformance_WritesAPageWhateverComesOfTheRun(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"pods":["<script>alert(1)</script>"]}`))
+	}))
+	defer other.Close()
+	path := filepath.Join(t.TempDir(), "report.html")
+	read := func() string {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, strings.HasSuffix(string(text), "</html>\n"))
+		return string(text)
+	}
+
+	_, _ = judge(t.Context(), t, exitFailed, 1, "--target", other.URL, "--key", "brt_secret_key", "--only", "pods.get.unknown", "--html", path)
+	text := read()
+	for _, want := range []string{"An unknown pod is 404.", "GET " + other.URL + "/v2/pods/nosuchpod", "&lt;script&gt;alert(1)", "1 of 1 rules were judged (100 %)"} {
+		require.Contains(t, text, want)
+	}
+	require.NotContains(t, text, "<script")
+	require.NotContains(t, text, "brt_secret_key")
+
+	_, r := judge(t.Context(), t, exitUnreached, allRules, "--target", "http://127.0.0.1:1", "--key", "x", "--html", path)
+	require.Contains(t, r.out, "0 of "+strconv.Itoa(allRules)+" rules were judged (0 %)")
+	require.Contains(t, read(), "The run ended before its rules: the target does not answer: 127.0.0.1:1: ")
+}
+
+func TestConformance_RefusesAReportThatCannotBeWrittenBeforeItAsksAnything(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+	defer other.Close()
+	dir := t.TempDir()
+	for _, flag := range []string{"--html", "--junit"} {
+		for path, why := range map[string]string{filepath.Join(dir, "none", "report"): "no such file or directory", dir: "is a directory"} {
+			r := call(t.Context(), "", "conformance", "--target", other.URL, "--key", "x", flag, path)
+			require.Equal(t, exitFailed, r.code, r.err)
+			require.Contains(t, r.err, path)
+			require.Contains(t, r.err, why)
+		}
+	}
+	require.Zero(t, requests.Load())
+}
+
+func TestConformance_WaitsInRealTimeOnRequest(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	args := []string{"--target", s.server.URL(), "--key", s.server.FirstKey(), "--only", "queue.stream.present,queue.ttl.status,queue.ttl.running"}
+	needs := func(j judged) (all []string) {
+		for _, c := range j.Cases {
+			if c.Skipped != nil {
+				_, need, _ := strings.Cut(c.Skipped.Message, "the target has no test controls; in real time the rule waits for ")
+				all = append(all, need)
+			}
+		}
+		return all
+	}
+
+	j, r := judge(t.Context(), t, 0, 3, args...)
+	require.Equal(t, []string{"1s: --wait 1s", "10s: --wait 10s", "5s: --wait 5s"}, needs(j))
+	require.Contains(t, r.out, "   1 were not: the target has no test controls; in real time the rule waits for 5s: --wait 5s\n")
+
+	j, r = judge(t.Context(), t, 0, 3, append(args, "--wait", "1s")...)
+	require.Equal(t, []string{"10s: --wait 10s", "5s: --wait 5s"}, needs(j))
+	require.Contains(t, r.out, "PASS     queue.stream.present\n")
+	require.GreaterOrEqual(t, j.Cases[0].Time, 1.0)
+
+	r = call(t.Context(), "", "conformance", "--wait", "-1s")
+	require.Equal(t, exitUsage, r.code)
+	require.Contains(t, r.err, "--wait: -1s is no time to wait for")
+}
+
+// The rules of the edition that is named are checked, in requests that name it, and the page says which it is.
+func TestConformance_JudgesATargetByEdition(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	path := filepath.Join(t.TempDir(), "report.html")
+	target := []string{"--target", s.server.URL(), "--key", s.server.FirstKey(), "--area", "public,templates", "--html", path}
+	_, err := conformance.Select("2.0.0", nil, nil, []string{"public"})
+	require.Error(t, err, "the strict edition has none of its rules")
+	asked, err := conformance.Select("public-2026-10", nil, nil, []string{"public", "templates"})
+	require.NoError(t, err)
+	for _, name := range []string{"public", "public-2026-10"} {
+		j, r := judge(t.Context(), t, 0, len(asked), append(target, "--contract", name)...)
+		require.Zero(t, j.Failures)
+		require.Contains(t, r.out, "public ")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "<dd>public-2026-10</dd>")
+		require.Contains(t, string(text), "<td>public-2026-10 alone</td>")
 	}
 }
 
