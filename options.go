@@ -39,6 +39,10 @@ type Options struct {
 	// WorkerURL is the setting worker-url: base of the queue as workers in containers reach it; without it the queue's own
 	// address, or the name of this machine inside of them where that is a loopback one.
 	WorkerURL string
+	// Domain is the setting domain: domain below which pods are shown: {podId}-{port}.DOMAIN, at the port of all
+	// interfaces, leads to an http port of the pod; its names must lead to the server, as those below localhost do on the
+	// machine itself. Default: localhost.
+	Domain string
 	// AllowedHosts is the setting allowed-host: a host name of the server, such as that of a proxy before it: pages that
 	// ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable.
 	AllowedHosts []string

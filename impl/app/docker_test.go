@@ -100,6 +100,23 @@ func (s *shore) web(pod map[string]any, path string) {
 	}, 20*time.Second, 50*time.Millisecond, address)
 }
 
+// shown asks the pod's first port for a path as the proxy shows it, until the answer has the status, and gives that.
+func (s *shore) shown(path string, status int) (text string) {
+	s.Helper()
+	require.Eventually(s, func() bool {
+		req, err := http.NewRequestWithContext(context.Background(), "GET", s.url+"/"+path, nil)
+		require.NoError(s, err)
+		req.Host = s.pod + "-8080.localhost"
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(s, err)
+		defer func() { _ = res.Body.Close() }()
+		body, err := io.ReadAll(res.Body)
+		text = string(body)
+		return err == nil && res.StatusCode == status
+	}, 20*time.Second, 50*time.Millisecond)
+	return text
+}
+
 // logs reads what the container wrote, up to a line, and gives the lines and the id of the last event.
 func (s *shore) logs(after, until string) (lines []string, id string) {
 	s.Helper()
@@ -287,9 +304,10 @@ func (s *shore) live(dir string, b *berth, body map[string]any, gpus ...string) 
 	s.act("stop")
 	require.Nil(t, s.await("EXITED")["runtime"])
 	require.Eventually(t, func() bool { _, running := s.container(); return !running }, 30*time.Second, 50*time.Millisecond)
+	require.Contains(t, s.shown("ended", 502), "EXITED")
 	s.act("start")
-	up = s.await("RUNNING")
-	s.web(up, "after")
+	s.await("RUNNING")
+	require.Equal(t, "ok", s.shown("after", 200))
 	lines, _ = s.logs("", "asked for /after")
 	require.Equal(t, []string{"/kept/x: one", "/x: nothing", "NAME=first", "ready", "asked for /after"}, lines, "the mount has its data, the container disk is wiped")
 	second, _ := s.container()

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/observe"
+	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/reference"
 	"github.com/berthdev/berth/impl/why"
 	"github.com/berthdev/berth/store"
@@ -75,6 +76,14 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 		services.Docs = reference.Handlers(reference.Settings{Controls: c.TestControls, Playground: c.GraphQL.Playground, Editions: httpapi.Editions()})
 	}
 	return httpapi.New(services)
+}
+
+// podProxy makes what answers the requests to pods.
+func (e edge) podProxy() *proxy.Proxy {
+	return proxy.New(proxy.Config{
+		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates,
+		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log,
+	})
 }
 
 // sources are what the metrics show at each scrape.

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -206,4 +208,61 @@ func TestEndpoint_DeclaredIsWhatTheSettingsSay(t *testing.T) {
 	}
 	require.Equal(t, before, after)
 	require.NoError(t, s.Close())
+}
+
+func TestProcesses_HTTPPortOfAPodIsShown(t *testing.T) {
+	t.Parallel()
+	inPod := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") == "" {
+			_, _ = io.WriteString(w, r.Host+r.RequestURI)
+			return
+		}
+		conn, both, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = both.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n")
+		_ = both.Flush()
+		line, _ := both.ReadString('\n')
+		_, _ = both.WriteString("you said " + line)
+		_ = both.Flush()
+	}))
+	t.Cleanup(inPod.Close)
+
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}})
+	key, port := s.FirstKey(), inPod.URL[strings.LastIndex(inPod.URL, ":")+1:] // a process has the ports of the machine
+	own := s.URL()[strings.LastIndex(s.URL(), ":")+1:]
+	_, made := call(t, "POST", s.URL()+"/v2/pods", key, strings.Replace(printingPod, "22/tcp", port+`/http","`+own+`/http`, 1))
+	id := made["id"].(string)
+
+	ask := func(port string, header http.Header) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+"/a?b", nil)
+		require.NoError(t, err)
+		req.Host, req.Header = id+"-"+port+".localhost", header
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = res.Body.Close() })
+		return res
+	}
+	body := func(res *http.Response) string {
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		return string(text)
+	}
+
+	require.Eventually(t, func() bool { return body(ask(port, nil)) == id+"-"+port+".localhost/a?b" }, time.Minute, 10*time.Millisecond)
+	require.Equal(t, http.StatusLoopDetected, ask(own, nil).StatusCode)
+
+	upgraded := ask(port, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"lines"}})
+	require.Equal(t, http.StatusSwitchingProtocols, upgraded.StatusCode)
+	_, err := io.WriteString(upgraded.Body.(io.Writer), "hello\n")
+	require.NoError(t, err)
+	require.Equal(t, "you said hello\n", body(upgraded))
+
+	status, _ := call(t, "POST", s.URL()+"/v2/pods/"+id+"/action", key, `{"action":"stop"}`)
+	require.Equal(t, 200, status)
+	stopped := ask(port, nil)
+	require.Equal(t, 502, stopped.StatusCode)
+	require.Contains(t, body(stopped), "EXITED")
 }

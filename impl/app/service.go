@@ -90,7 +90,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	first, _ := keys.first.wait() // it is there: finishFiles has waited for it
 	return &service{
 		config: c, clocks: clocks, runs: runs, before: before, keyring: keys.keyring, firstKey: first, workers: use.workers,
-		declared: use.declared, controls: controls, work: work, handler: handler,
+		declared: use.declared, controls: controls, work: work, handler: edge.podProxy().Before(handler),
 	}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/setting"
 	"github.com/berthdev/berth/store/postgres"
@@ -58,6 +59,10 @@ var table = []row{
 		Name: "worker-url", Option: "WorkerURL",
 		Help: "base of the queue as workers in containers reach it; without it the queue's own address, or the name of this machine inside of them where that is a loopback one",
 	}, func(c *Config) any { return &c.WorkerURL }},
+	{setting.Setting{
+		Name: "domain", Default: "localhost", Option: "Domain", Check: proxy.CheckDomain,
+		Help: "domain below which pods are shown: {podId}-{port}.DOMAIN, at the port of all interfaces, leads to an http port of the pod; its names must lead to the server, as those below localhost do on the machine itself",
+	}, func(c *Config) any { return &c.Domain }},
 	{setting.Setting{
 		Name: "allowed-host", Kind: setting.List, Option: "AllowedHosts",
 		Help: "a host name of the server, such as that of a proxy before it: pages that ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable",

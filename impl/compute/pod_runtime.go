@@ -14,6 +14,9 @@ type GPUUse struct {
 	MemoryPercent float64 // of its memory, 0 to 100
 }
 
+// HTTPPort is the type of a port that is shown over HTTP.
+const HTTPPort = "http"
+
 // PublishedPort is where a port of a pod can be reached from outside.
 type PublishedPort struct {
 	Private int

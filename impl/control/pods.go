@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -231,6 +232,19 @@ func (c *Control) GetPod(ctx context.Context, user compute.UserID, id compute.Po
 		pod, err = ownPod(tx, user, id)
 		return err
 	})
+	return pod, err
+}
+
+// HTTPPod gives a pod, whoever owns it, that shows the port over HTTP. NotFound for all others, of which nobody shall know which there are.
+func (c *Control) HTTPPod(ctx context.Context, id compute.PodID, port int) (compute.Pod, error) {
+	var pod compute.Pod
+	err := c.store.Read(ctx, func(tx store.Tx) (err error) {
+		pod, err = tx.Pod(id)
+		return err
+	})
+	if compute.CodeOf(err) == compute.NotFound || err == nil && (pod.Status == compute.PodTerminated || !slices.Contains(pod.Ports, strconv.Itoa(port)+"/"+compute.HTTPPort)) {
+		return compute.Pod{}, compute.Errorf(compute.NotFound, "there is no pod %q that shows port %d over HTTP", id, port)
+	}
 	return pod, err
 }
 

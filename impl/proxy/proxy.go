@@ -1,0 +1,207 @@
+// Package proxy brings HTTP into pods: what is asked of {podId}-{port}.{domain} goes to what listens on that port of the pod, and
+// nowhere else. It asks for no key, as the published contract has it: which ports are shown is what the pod says. The proxying is
+// that of net/http/httputil; here is who is meant, and what it may cost.
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
+)
+
+// The limits of a request to a pod, which are those of the public service.
+const (
+	MostBody  = 100 << 20         // bytes of a body
+	firstByte = 100 * time.Second // until the answer begins
+)
+
+const (
+	dialTime = 5 * time.Second
+	idleTime = 30 * time.Second // that a connection to a pod is kept
+)
+
+// Pods finds pods.
+type Pods interface {
+	// HTTPPod gives the pod, whoever owns it. NotFound for an unknown and a terminated one, and for a port that it does not show over HTTP.
+	HTTPPod(ctx context.Context, id compute.PodID, port int) (compute.Pod, error)
+}
+
+// Config is what a Proxy is made of.
+type Config struct {
+	Domain    string // below which the pods are
+	Pods      Pods
+	Live      func(compute.PodID) compute.PodRuntime // what a pod was last seen to do
+	Simulated bool                                   // nothing runs in pods
+	Proxies   *limit.Proxies                         // that say what the client asked for; nil: there are none
+	Ending    context.Context                        // ends when answers without an end are to end
+	Log       *slog.Logger
+}
+
+// Proxy answers what is asked of pods, and leaves the rest to others.
+type Proxy struct {
+	Config
+	name  name
+	via   string // says in a request that it came through this proxy
+	busy  busy
+	relay *httputil.ReverseProxy
+}
+
+// New makes a Proxy.
+func New(c Config) *Proxy {
+	p := &Proxy{Config: c, name: newName(c.Domain), via: "1.1 berth-" + rand.Text()}
+	p.relay = p.newRelay(firstByte)
+	return p
+}
+
+// newRelay makes what passes requests on to where their contexts say.
+func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite:      p.rewrite,
+		ErrorHandler: failed,
+		ErrorLog:     slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
+		Transport: &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: dialTime}).DialContext,
+			ResponseHeaderTimeout: firstByte,
+			IdleConnTimeout:       idleTime,
+			MaxIdleConns:          mostBusy,
+			MaxIdleConnsPerHost:   mostOfPod,
+			DisableCompression:    true, // the client has what the pod sent
+		},
+	}
+}
+
+// Before gives a handler that answers what is asked of pods, and has next answer all else.
+func (p *Proxy) Before(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id, port, ok := p.name.of(p.Proxies.Host(r)); ok {
+			p.serve(w, r, id, port)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serve passes a request on to the pod.
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id compute.PodID, port int) {
+	if r.Method == http.MethodConnect {
+		refuse(w, refusal{status: http.StatusMethodNotAllowed, detail: "there is no tunnel to a pod: ask it for paths"})
+		return
+	}
+	if slices.Contains(r.Header.Values("Via"), p.via) {
+		refuse(w, refusal{status: http.StatusLoopDetected, detail: "the port is one of this server itself"})
+		return
+	}
+	if r.ContentLength > MostBody {
+		refuse(w, tooLong)
+		return
+	}
+
+	over, why := p.busy.begin(id)
+	if why != "" {
+		refuse(w, refusal{status: http.StatusServiceUnavailable, detail: why, retry: true})
+		return
+	}
+	defer over()
+
+	to, err := p.target(r.Context(), id, port)
+	if err != nil {
+		failed(w, r, err)
+		return
+	}
+
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), targetKey{}, to))
+	defer cancel()
+	defer context.AfterFunc(p.Ending, cancel)()
+	r = r.WithContext(ctx)
+	r.Body = http.MaxBytesReader(w, r.Body, MostBody)
+	p.relay.ServeHTTP(w, r)
+}
+
+// targetKey is the key, in the context of a request, of the address that it goes to.
+type targetKey struct{}
+
+// target gives the address at which the port of the pod is reached.
+func (p *Proxy) target(ctx context.Context, id compute.PodID, port int) (string, error) {
+	pod, err := p.Pods.HTTPPod(ctx, id, port)
+	if err != nil {
+		return "", err
+	}
+	if pod.Status != compute.PodRunning {
+		return "", refusal{status: http.StatusBadGateway, detail: "the pod is " + string(pod.Status) + ": nothing listens until it is " + string(compute.PodRunning)}
+	}
+	if p.Simulated {
+		return "", refusal{status: http.StatusBadGateway, detail: "the pods of this server are simulated: nothing listens in them"}
+	}
+
+	for _, published := range p.Live(id).Ports {
+		if published.Private == port && published.Type == compute.HTTPPort && published.Public != 0 {
+			address := published.IP
+			if address == "" {
+				address = "127.0.0.1"
+			}
+			return net.JoinHostPort(address, strconv.Itoa(published.Public)), nil
+		}
+	}
+
+	return "", refusal{status: http.StatusBadGateway, detail: "the port cannot be reached yet: the pod has just started", retry: true}
+}
+
+// rewrite makes the request that the pod gets: as it was asked, with who asked.
+func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
+	address, _ := pr.In.Context().Value(targetKey{}).(string)
+	pr.Out.URL.Scheme, pr.Out.URL.Host = "http", address
+	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // what it means is for the pod to say
+	pr.Out.Header.Add("Via", p.via)
+	pr.SetXForwarded()
+
+	base, ok := p.Proxies.Base(pr.In)
+	if !ok {
+		return
+	}
+	if before := pr.In.Header["X-Forwarded-For"]; len(before) > 0 {
+		pr.Out.Header["X-Forwarded-For"] = append(before[:len(before):len(before)], pr.Out.Header["X-Forwarded-For"]...)
+	}
+	if asked, err := url.Parse(base); err == nil {
+		pr.Out.Host = asked.Host
+		pr.Out.Header.Set("X-Forwarded-Proto", asked.Scheme)
+		pr.Out.Header.Set("X-Forwarded-Host", asked.Host)
+	}
+}
+
+// failed answers a request that did not come through.
+func failed(w http.ResponseWriter, r *http.Request, err error) {
+	var (
+		no      refusal
+		rules   *compute.Error
+		long    *http.MaxBytesError
+		dialing *net.OpError
+		slow    net.Error
+	)
+	switch {
+	case r.Context().Err() != nil: // nobody waits for an answer, or the server ends
+		panic(http.ErrAbortHandler)
+	case errors.As(err, &no):
+		refuse(w, no)
+	case errors.As(err, &long):
+		refuse(w, tooLong)
+	case errors.As(err, &rules):
+		refuse(w, refusalOf(err))
+	case errors.As(err, &dialing) && dialing.Op == "dial":
+		refuse(w, refusal{status: http.StatusBadGateway, detail: "nothing listens on the port of the pod yet, or no more", retry: true})
+	case errors.As(err, &slow) && slow.Timeout():
+		refuse(w, refusal{status: statusTimeout, detail: "the pod did not begin to answer in time"})
+	default:
+		refuse(w, refusal{status: http.StatusBadGateway, detail: "the pod ended the connection before it answered, or what it said is not HTTP"})
+	}
+}

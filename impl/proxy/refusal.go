@@ -1,0 +1,51 @@
+package proxy
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/berthdev/berth/impl/problem"
+)
+
+// statusTimeout is what the public service answers where a server takes too long.
+const statusTimeout = 524
+
+// refusal is an answer that the proxy gives by itself.
+type refusal struct {
+	status int
+	title  string // empty: the text of the status
+	detail string
+	retry  bool // it may be otherwise in a second
+}
+
+var tooLong = refusal{status: http.StatusRequestEntityTooLarge, detail: "the body is over the limit of " + strconv.Itoa(MostBody) + " bytes"}
+
+// Error gives the detail.
+func (r refusal) Error() string { return "proxy: " + r.detail }
+
+// refusalOf gives the refusal of an error of the rules.
+func refusalOf(err error) refusal {
+	p := problem.Of(err)
+	return refusal{status: p.Status, title: p.Title, detail: p.Detail, retry: p.Status == http.StatusServiceUnavailable}
+}
+
+// refuse answers with a problem, as all interfaces do.
+func refuse(w http.ResponseWriter, r refusal) {
+	title := cmp.Or(r.title, http.StatusText(r.status), "A Timeout Occurred")
+	body, err := json.Marshal(map[string]any{"status": r.status, "title": title, "detail": r.detail})
+	if err != nil {
+		panic(err) // a number and texts
+	}
+
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if r.retry {
+		h.Set("Retry-After", "1")
+	}
+	w.WriteHeader(r.status)
+	_, _ = w.Write(append(body, '\n')) // the client may be gone
+}
