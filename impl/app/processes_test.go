@@ -252,9 +252,9 @@ func TestProcesses_HTTPPortOfAPodIsShown(t *testing.T) {
 	}
 
 	require.Eventually(t, func() bool { return body(ask(port, nil)) == id+"-"+port+".localhost/a?b" }, time.Minute, 10*time.Millisecond)
-	require.Equal(t, http.StatusLoopDetected, ask(own, nil).StatusCode)
+	require.Equal(t, http.StatusLoopDetected, ask(own, nil).StatusCode) //nolint:bodyclose // ask has it closed
 
-	upgraded := ask(port, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"lines"}})
+	upgraded := ask(port, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"lines"}}) //nolint:bodyclose // ask has it closed
 	require.Equal(t, http.StatusSwitchingProtocols, upgraded.StatusCode)
 	_, err := io.WriteString(upgraded.Body.(io.Writer), "hello\n")
 	require.NoError(t, err)
@@ -262,7 +262,7 @@ func TestProcesses_HTTPPortOfAPodIsShown(t *testing.T) {
 
 	status, _ := call(t, "POST", s.URL()+"/v2/pods/"+id+"/action", key, `{"action":"stop"}`)
 	require.Equal(t, 200, status)
-	stopped := ask(port, nil)
+	stopped := ask(port, nil) //nolint:bodyclose // ask has it closed
 	require.Equal(t, 502, stopped.StatusCode)
 	require.Contains(t, body(stopped), "EXITED")
 }

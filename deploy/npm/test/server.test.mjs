@@ -64,7 +64,7 @@ test("the clock is frozen, advanced, and goes by itself", async (t) => {
   assert.equal((await berth.clock.now()) - before, HOUR);
   assert.equal((await send(berth, "GET", "/v2/pods/" + pod.id)).answer.status, "RUNNING");
 
-  await berth.clock.auto({ milliseconds: 48 * HOUR, settle: 10 });
+  await berth.clock.auto({ milliseconds: 48 * HOUR, settle: 10_000 }); // who asks again is waited for no longer
   assert.ok((await berth.clock.sleep(30 * HOUR)) - before >= 31 * HOUR); // in real time it would not end with this test
   await berth.clock.freeze();
   const at = await berth.clock.now();

@@ -43,7 +43,7 @@ def test_a_pod_runs_once_the_time_of_its_start_has_passed(berth):
 
 
 def test_a_clock_that_goes_by_itself_goes_to_what_is_waited_for(berth):
-    before = berth.clock.auto(timedelta(days=2), settle=0.01)
+    before = berth.clock.auto(timedelta(days=2), settle=10.0)  # who asks again is waited for no longer
     after = berth.clock.sleep(timedelta(hours=30))  # in real time it would not end with this test
     assert timedelta(hours=30) <= after - before <= timedelta(days=2)
 
