@@ -236,25 +236,26 @@ func TestProcesses_HTTPPortOfAPodIsShown(t *testing.T) {
 	_, made := call(t, "POST", s.URL()+"/v2/pods", key, strings.Replace(printingPod, "22/tcp", port+`/http","`+own+`/http`, 1))
 	id := made["id"].(string)
 
-	ask := func(port string, header http.Header) *http.Response {
+	type answer struct{ *http.Response } // whose body is closed after the test
+	ask := func(port string, header http.Header) answer {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+"/a?b", nil)
 		require.NoError(t, err)
 		req.Host, req.Header = id+"-"+port+".localhost", header
 		res, err := http.DefaultClient.Do(req)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = res.Body.Close() })
-		return res
+		return answer{res}
 	}
-	body := func(res *http.Response) string {
+	body := func(res answer) string {
 		text, err := io.ReadAll(res.Body)
 		require.NoError(t, err)
 		return string(text)
 	}
 
 	require.Eventually(t, func() bool { return body(ask(port, nil)) == id+"-"+port+".localhost/a?b" }, time.Minute, 10*time.Millisecond)
-	require.Equal(t, http.StatusLoopDetected, ask(own, nil).StatusCode) //nolint:bodyclose // ask has it closed
+	require.Equal(t, http.StatusLoopDetected, ask(own, nil).StatusCode)
 
-	upgraded := ask(port, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"lines"}}) //nolint:bodyclose // ask has it closed
+	upgraded := ask(port, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"lines"}})
 	require.Equal(t, http.StatusSwitchingProtocols, upgraded.StatusCode)
 	_, err := io.WriteString(upgraded.Body.(io.Writer), "hello\n")
 	require.NoError(t, err)
@@ -262,7 +263,7 @@ func TestProcesses_HTTPPortOfAPodIsShown(t *testing.T) {
 
 	status, _ := call(t, "POST", s.URL()+"/v2/pods/"+id+"/action", key, `{"action":"stop"}`)
 	require.Equal(t, 200, status)
-	stopped := ask(port, nil) //nolint:bodyclose // ask has it closed
+	stopped := ask(port, nil)
 	require.Equal(t, 502, stopped.StatusCode)
 	require.Contains(t, body(stopped), "EXITED")
 }

@@ -70,8 +70,11 @@ func newServer(t testing.TB, inPod http.HandlerFunc, changes ...func(*Config)) *
 	return s
 }
 
-// ask sends a request to the port of the pod, or what the changes say. The body of the answer is closed after the test.
-func (s *server) ask(t testing.TB, method, path, body string, changes ...func(*http.Request)) *http.Response {
+// answer is one whose body is closed after the test.
+type answer struct{ *http.Response }
+
+// ask sends a request to the port of the pod, or what the changes say.
+func (s *server) ask(t testing.TB, method, path, body string, changes ...func(*http.Request)) answer {
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Host = pod + "-8888.localhost:8765"
@@ -81,11 +84,11 @@ func (s *server) ask(t testing.TB, method, path, body string, changes ...func(*h
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
-	return res
+	return answer{res}
 }
 
 // text gives the body of an answer.
-func text(t *testing.T, res *http.Response) string {
+func text(t *testing.T, res answer) string {
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	return string(body)
@@ -103,7 +106,7 @@ func TestProxy_PassesOnWhatWasAsked(t *testing.T) {
 		_, _ = io.WriteString(w, "short and stout")
 	})
 
-	res := s.ask(t, "PATCH", "/a%2Fb//c/../d?x=1;y=%zz", "what I send", func(r *http.Request) { //nolint:bodyclose // ask has it closed
+	res := s.ask(t, "PATCH", "/a%2Fb//c/../d?x=1;y=%zz", "what I send", func(r *http.Request) {
 		r.Header.Set("Authorization", "Bearer of the pod's own")
 		r.Header.Set("X-Forwarded-For", "203.0.113.9")
 		r.Header.Set("X-Forwarded-Host", "evil.example")
@@ -132,7 +135,7 @@ func TestProxy_BehindATrustedProxyTheClientIsWhoItSays(t *testing.T) {
 	got := make(chan *http.Request, 1)
 	s := newServer(t, func(_ http.ResponseWriter, r *http.Request) { got <- r }, func(c *Config) { c.Proxies, c.Domain = proxies, "pods.example.com" })
 
-	res := s.ask(t, "GET", "/", "", func(r *http.Request) { //nolint:bodyclose // ask has it closed
+	res := s.ask(t, "GET", "/", "", func(r *http.Request) {
 		r.Host = "10.0.0.7"
 		r.Header.Set("X-Forwarded-For", "203.0.113.9")
 		r.Header.Set("X-Forwarded-Host", pod+"-8888.pods.example.com")
@@ -157,7 +160,7 @@ func TestProxy_StreamsAsItComes(t *testing.T) {
 	})
 
 	go func() { more <- "data: 1\n" }()
-	res := s.ask(t, "GET", "/", "") //nolint:bodyclose // ask has it closed
+	res := s.ask(t, "GET", "/", "")
 	lines := bufio.NewReader(res.Body)
 	for _, next := range []string{"data: 2\n", "data: 3\n", ""} {
 		line, err := lines.ReadString('\n')
@@ -168,7 +171,7 @@ func TestProxy_StreamsAsItComes(t *testing.T) {
 		}
 	}
 	close(more)
-	require.Empty(t, text(t, &http.Response{Body: io.NopCloser(lines)}))
+	require.Empty(t, text(t, answer{&http.Response{Body: io.NopCloser(lines)}}))
 }
 
 // echo takes over the connection, as websockets do, and sends back each line that comes.
