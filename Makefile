@@ -95,6 +95,7 @@ lint: ## gofmt, go vet, golangci-lint, go.mod as the code asks for it
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	cd conformance/bench && go vet ./... && go mod tidy -diff
+	cd deploy/testcontainers && go vet ./... && go mod tidy -diff
 	go run $(GOLANGCI) run ./...
 
 .PHONY: judge
@@ -227,6 +228,10 @@ image: build ## pack bin/berth into the container image berth (needs a Docker En
 .PHONY: check-image
 check-image: build ## build the container image, run it, and see it healthy and its data kept (needs a Docker Engine)
 	deploy/check-image.sh
+
+.PHONY: testcontainers
+testcontainers: build ## the image as the modules for testcontainers of Go and Python start it (needs a Docker Engine, Python)
+	deploy/check-testcontainers.sh
 
 .PHONY: check-deploy
 check-deploy: build ## the release, the action, the unit, the Compose files and the chart, by the tools that read them; two replicas behind a balancer (needs Python, PostgreSQL, Caddy)
