@@ -91,7 +91,7 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 
 	for _, e := range o.Endpoints {
-		if e.Handler != nil {
+		if e.inProgram() {
 			s.work(e, o.Log)
 		}
 	}

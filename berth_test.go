@@ -80,6 +80,52 @@ func TestHandler_WorksOnTheJobsOfItsEndpoint(t *testing.T) {
 	require.Equal(t, "panic: dear me", run(t, s, "panic", `{}`)["error"])
 }
 
+func TestStreamHandler_GivesValuesAsTheyCome(t *testing.T) {
+	t.Parallel()
+	read := make(chan struct{})
+	s := berthtest.Start(t, berth.Options{Endpoints: []berth.Endpoint{
+		{Name: "words", Stream: func(_ context.Context, input json.RawMessage, emit func(any) error) error {
+			if err := emit(input); err != nil {
+				return err
+			}
+			<-read // only then there is more
+			return emit(map[string]int{"n": 2})
+		}},
+		{Name: "none", Stream: func(context.Context, json.RawMessage, func(any) error) error { return nil }},
+		{Name: "fail", Stream: func(_ context.Context, _ json.RawMessage, emit func(any) error) error {
+			return errors.Join(emit(1), errors.New("no luck"))
+		}},
+		{Name: "panic", Stream: func(context.Context, json.RawMessage, func(any) error) error { panic("dear me") }},
+		{Name: "no JSON", Stream: func(_ context.Context, _ json.RawMessage, emit func(any) error) error { return emit(read) }},
+	}})
+
+	at := s.QueueURL() + "/v2/" + s.Endpoint("words")
+	_, job := call(t, "POST", at+"/run", s.Key(), `{"input":{"text":"one"}}`)
+	_, part := call(t, "GET", at+"/stream/"+job["id"].(string), s.Key(), "")
+	require.Equal(t, "IN_PROGRESS", part["status"])
+	require.Equal(t, map[string]any{"text": "one"}, part["stream"].([]any)[0].(map[string]any)["output"])
+	close(read)
+	_, job = call(t, "GET", at+"/status-sync/"+job["id"].(string), s.Key(), "")
+	require.Equal(t, "COMPLETED", job["status"])
+	require.Equal(t, []any{map[string]any{"text": "one"}, map[string]any{"n": 2.0}}, job["output"])
+
+	require.Equal(t, []any{}, run(t, s, "none", `{}`)["output"])
+	require.Equal(t, "no luck", run(t, s, "fail", `{}`)["error"])
+	require.Equal(t, "panic: dear me", run(t, s, "panic", `{}`)["error"])
+	require.Contains(t, run(t, s, "no JSON", `{}`)["error"], "unsupported type")
+}
+
+func TestReset_ForgetsWhatWasMade(t *testing.T) {
+	t.Parallel()
+	s := berthtest.Start(t, berth.Options{Endpoints: []berth.Endpoint{{Name: "echo", Handler: echo}}})
+	status, _ := call(t, "POST", s.URL()+"/v2/pods", s.Key(), `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`)
+	require.Equal(t, 201, status)
+	require.NoError(t, s.Reset(t.Context()))
+	_, pods := call(t, "GET", s.URL()+"/v2/pods", s.Key(), "")
+	require.Empty(t, pods["pods"])
+	require.Equal(t, map[string]any{"still": "here"}, run(t, s, "echo", `{"still":"here"}`)["output"])
+}
+
 func TestHandler_CancelledJobEndsItsContext(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan struct{}), make(chan struct{})
@@ -235,6 +281,7 @@ func TestStart_NamesTheOptionThatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]berth.Options{
 		"it has no Name":    {Endpoints: []berth.Endpoint{{Handler: echo}}},
+		"it has both a Str": {Endpoints: []berth.Endpoint{{Name: "e", Handler: echo, Stream: func(context.Context, json.RawMessage, func(any) error) error { return nil }}}},
 		"both":              {Endpoints: []berth.Endpoint{{Name: "e", Handler: echo, Command: []string{"true"}}}},
 		"Workers is -1":     {Endpoints: []berth.Endpoint{{Name: "e", Workers: -1}}},
 		"nowhere.json":      {Catalog: "nowhere.json"},

@@ -19,6 +19,13 @@ func (s *Server) needControls(what string) {
 	}
 }
 
+// Reset forgets everything but keys, endpoints of Options and the time of the clock, and has what the seed has there again. It panics unless the
+// runtime is RuntimeSim.
+func (s *Server) Reset(ctx context.Context) error {
+	s.needControls("a reset")
+	return s.ask(nil, func(c *controlsclient.Client) (*nethttp.Response, error) { return c.ResetState(ctx) })
+}
+
 // ask makes a request to the test controls and reads the answer.
 func (s *Server) ask(answer any, request func(*controlsclient.Client) (*nethttp.Response, error)) error {
 	return s.askWith(s.ControlsKey(), answer, request)

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -197,7 +198,12 @@ func (x *recording) address() {
 func (r *request) resources(o *operation) (all []journal.Resource) {
 	for i, id := range r.ParamValues() {
 		if i < len(o.names) {
-			id, _, _ = strings.Cut(id, "&") // SDK workers append a query, see seatOf
+			id, _, _ = strings.Cut(id, "&")    // SDK workers append a query, see seatOf
+			if r.Request().URL.RawPath != "" { // the router took the path as it was written: it has a slash that is escaped
+				if name, err := url.PathUnescape(id); err == nil {
+					id = name
+				}
+			}
 			all = append(all, journal.Resource{Kind: o.names[i], ID: id})
 		}
 	}
