@@ -61,6 +61,9 @@ type Proxy struct {
 func New(c Config) *Proxy {
 	p := &Proxy{Config: c, name: newName(c.Domain), via: "1.1 berth-" + rand.Text()}
 	p.relay = p.newRelay(firstByte)
+	if t, ok := p.relay.Transport.(*http.Transport); ok {
+		context.AfterFunc(c.Ending, t.CloseIdleConnections) // or they would outlive the server by idleTime
+	}
 	return p
 }
 
