@@ -18,7 +18,13 @@ func did[T any](t *testing.T, args ...string) (document T) {
 	t.Helper()
 	r := call(t.Context(), "", append(args, "--json")...)
 	require.Zero(t, r.code, r.err)
-	require.NoError(t, json.Unmarshal([]byte(r.out), &document), r.out)
+	return decoded[T](t, r.out)
+}
+
+// decoded reads a document.
+func decoded[T any](t *testing.T, text string) (document T) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(text), &document), text)
 	return document
 }
 
