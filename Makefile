@@ -214,7 +214,7 @@ bench-validate: ## the generated validators beside encoding/json and kin-openapi
 	go test ./cmd/validgen -run '^$$' -bench 'CreatePodBody' -benchmem
 
 .PHONY: check-metrics
-check-metrics: build ## hold the metrics of a running server against promtool (needs it: Debian's package prometheus)
+check-metrics: build ## hold the metrics of a running server, the alerts and the dashboard against promtool (needs it, Debian's package prometheus, and jq)
 	.ci/check-metrics
 
 .PHONY: fuzz

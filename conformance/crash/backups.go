@@ -55,6 +55,8 @@ func backUpServer(c settings, rounds int, seed uint64) error {
 
 	ctx, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
+	things := newThings(b.load.service, b.load.ledger)
+	all.Go(func() { things.clients(ctx, seed) })
 	all.Go(func() { // nobody changes how a job ended
 		b.load.clients(ctx, seed, []client{{16, 20, b.load.submit}, {4, 20, b.load.poll}, {1, 50, b.load.cancel}})
 	})
@@ -108,6 +110,9 @@ func (b *backups) round(ctx context.Context, round int) error {
 	elsewhere := b.settings
 	elsewhere.data, elsewhere.listen = filepath.Join(tmp, "data"), "127.0.0.1:0"
 	if err := b.command("restore", file, "--data", elsewhere.data); err != nil {
+		return err
+	}
+	if err := b.command("check", "--data", elsewhere.data); err != nil { // it is as a kill leaves it
 		return err
 	}
 	s, err := elsewhere.start()
