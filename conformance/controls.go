@@ -22,8 +22,11 @@ func isWhy(op Operation) bool {
 	return strings.HasPrefix(op.Path, controlsPath) && strings.HasSuffix(op.Path, "/why") && !isJobs(op)
 }
 
+// isEvents reports whether the operation follows what changes, for all who may read some of it.
+func isEvents(op Operation) bool { return op.Path == controlsPath+"events" }
+
 // isServed reports whether the operation is served without test controls, too.
-func isServed(op Operation) bool { return isHosts(op) || isJobs(op) || isWhy(op) }
+func isServed(op Operation) bool { return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) }
 
 // needsControls skips the rule where the target has no test controls.
 func (c *Check) needsControls() {

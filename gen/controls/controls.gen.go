@@ -78,6 +78,87 @@ func (e CostKind) Valid() bool {
 	}
 }
 
+// Defines values for EventChange.
+const (
+	EventChangeChanged EventChange = "changed"
+	EventChangeCreated EventChange = "created"
+	EventChangeDeleted EventChange = "deleted"
+)
+
+// Valid indicates whether the value is a known member of the EventChange enum.
+func (e EventChange) Valid() bool {
+	switch e {
+	case EventChangeChanged:
+		return true
+	case EventChangeCreated:
+		return true
+	case EventChangeDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EventKind.
+const (
+	EventKindClock    EventKind = "clock"
+	EventKindCluster  EventKind = "cluster"
+	EventKindEndpoint EventKind = "endpoint"
+	EventKindFault    EventKind = "fault"
+	EventKindHost     EventKind = "host"
+	EventKindJob      EventKind = "job"
+	EventKindJournal  EventKind = "journal"
+	EventKindKey      EventKind = "key"
+	EventKindPod      EventKind = "pod"
+	EventKindRegistry EventKind = "registry"
+	EventKindReset    EventKind = "reset"
+	EventKindSecret   EventKind = "secret"
+	EventKindTemplate EventKind = "template"
+	EventKindVolume   EventKind = "volume"
+	EventKindWebhook  EventKind = "webhook"
+	EventKindWorker   EventKind = "worker"
+)
+
+// Valid indicates whether the value is a known member of the EventKind enum.
+func (e EventKind) Valid() bool {
+	switch e {
+	case EventKindClock:
+		return true
+	case EventKindCluster:
+		return true
+	case EventKindEndpoint:
+		return true
+	case EventKindFault:
+		return true
+	case EventKindHost:
+		return true
+	case EventKindJob:
+		return true
+	case EventKindJournal:
+		return true
+	case EventKindKey:
+		return true
+	case EventKindPod:
+		return true
+	case EventKindRegistry:
+		return true
+	case EventKindReset:
+		return true
+	case EventKindSecret:
+		return true
+	case EventKindTemplate:
+		return true
+	case EventKindVolume:
+		return true
+	case EventKindWebhook:
+		return true
+	case EventKindWorker:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultWhen.
 const (
 	FaultWhenAfter  FaultWhen = "after"
@@ -90,6 +171,63 @@ func (e FaultWhen) Valid() bool {
 	case FaultWhenAfter:
 		return true
 	case FaultWhenBefore:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FollowedKind.
+const (
+	FollowedKindClock    FollowedKind = "clock"
+	FollowedKindCluster  FollowedKind = "cluster"
+	FollowedKindEndpoint FollowedKind = "endpoint"
+	FollowedKindFault    FollowedKind = "fault"
+	FollowedKindHost     FollowedKind = "host"
+	FollowedKindJob      FollowedKind = "job"
+	FollowedKindJournal  FollowedKind = "journal"
+	FollowedKindKey      FollowedKind = "key"
+	FollowedKindPod      FollowedKind = "pod"
+	FollowedKindRegistry FollowedKind = "registry"
+	FollowedKindSecret   FollowedKind = "secret"
+	FollowedKindTemplate FollowedKind = "template"
+	FollowedKindVolume   FollowedKind = "volume"
+	FollowedKindWebhook  FollowedKind = "webhook"
+	FollowedKindWorker   FollowedKind = "worker"
+)
+
+// Valid indicates whether the value is a known member of the FollowedKind enum.
+func (e FollowedKind) Valid() bool {
+	switch e {
+	case FollowedKindClock:
+		return true
+	case FollowedKindCluster:
+		return true
+	case FollowedKindEndpoint:
+		return true
+	case FollowedKindFault:
+		return true
+	case FollowedKindHost:
+		return true
+	case FollowedKindJob:
+		return true
+	case FollowedKindJournal:
+		return true
+	case FollowedKindKey:
+		return true
+	case FollowedKindPod:
+		return true
+	case FollowedKindRegistry:
+		return true
+	case FollowedKindSecret:
+		return true
+	case FollowedKindTemplate:
+		return true
+	case FollowedKindVolume:
+		return true
+	case FollowedKindWebhook:
+		return true
+	case FollowedKindWorker:
 		return true
 	default:
 		return false
@@ -653,6 +791,27 @@ type Difference struct {
 	Member string `json:"member"`
 }
 
+// Event The data of an event.
+type Event struct {
+	Change EventChange `json:"change"`
+
+	// EndpointID Of jobs and workers.
+	EndpointID *string `json:"endpointId,omitempty"`
+
+	// ID Of the thing; of a webhook that of its job. Empty where there is one of the kind.
+	ID   string    `json:"id"`
+	Kind EventKind `json:"kind"`
+
+	// Status Of pods and jobs: the last one.
+	Status *string `json:"status,omitempty"`
+}
+
+// EventChange defines model for Event.Change.
+type EventChange string
+
+// EventKind defines model for Event.Kind.
+type EventKind string
+
 // Expectation Every member that is there must match, as the filter of that name does.
 type Expectation struct {
 	AfterNumber *int64            `json:"afterNumber,omitempty"`
@@ -775,6 +934,9 @@ type FleetSettings struct {
 	// InterruptSeed The same seed draws the same times again, one pod after the other.
 	InterruptSeed *int64 `json:"interruptSeed,omitempty"`
 }
+
+// FollowedKind defines model for FollowedKind.
+type FollowedKind string
 
 // Free What nobody holds. It can be less than nothing of a host that became smaller.
 type Free struct {
@@ -1556,6 +1718,12 @@ type CostsUser = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// EventKinds defines model for EventKinds.
+type EventKinds = []FollowedKind
+
+// EventsAfter defines model for EventsAfter.
+type EventsAfter = string
+
 // JobID defines model for JobID.
 type JobID = string
 
@@ -1630,6 +1798,15 @@ type GetCostsParams struct {
 
 // GetCostsParamsBy defines parameters for GetCosts.
 type GetCostsParamsBy string
+
+// GetEventsParams defines parameters for GetEvents.
+type GetEventsParams struct {
+	// Kinds These kinds alone, and reset; all without it.
+	Kinds EventKinds `form:"kinds,omitempty" json:"kinds,omitempty"`
+
+	// LastEventID It goes on after the event of this id.
+	LastEventID *EventsAfter `json:"Last-Event-ID,omitempty"`
+}
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
@@ -1810,6 +1987,9 @@ type ServerInterface interface {
 	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
 	// (GET /_berth/endpoints/{endpointId}/why)
 	WhyEndpoint(ctx echo.Context, endpointID string) error
+	// GetEvents Follow what changes
+	// (GET /_berth/events)
+	GetEvents(ctx echo.Context, params GetEventsParams) error
 	// ClearFaults Take all faults back
 	// (DELETE /_berth/faults)
 	ClearFaults(ctx echo.Context) error
@@ -2083,6 +2263,41 @@ func (w *ServerInterfaceWrapper) WhyEndpoint(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.WhyEndpoint(ctx, endpointID)
+	return err
+}
+
+// GetEvents converts echo context to params.
+func (w *ServerInterfaceWrapper) GetEvents(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetEventsParams
+	// ------------- Optional query parameter "kinds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "kinds", ctx.QueryParams(), &params.Kinds, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kinds: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID EventsAfter
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetEvents(ctx, params)
 	return err
 }
 
@@ -2719,6 +2934,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
 	router.PUT(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.SetScript, options.OperationMiddlewares["setScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
+	router.GET(options.BaseURL+"/_berth/events", wrapper.GetEvents, options.OperationMiddlewares["getEvents"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
 	router.POST(options.BaseURL+"/_berth/faults", wrapper.AddFault, options.OperationMiddlewares["addFault"]...)

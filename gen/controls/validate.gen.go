@@ -13,6 +13,10 @@ var parameterCursor = validate.Param{In: "query", Name: "cursor", Required: fals
 
 var parameterLimit = validate.Param{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 1000}}
 
+var parameterEventKinds = validate.Param{In: "query", Name: "kinds", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: checkFollowedKind}
+
+var parameterEventsAfter = validate.Param{In: "header", Name: "Last-Event-ID", Required: false, Text: &validate.Text{Min: 1, Max: 64}}
+
 var parameterJobID = validate.Param{In: "path", Name: "jobId", Required: true}
 
 var parameterJobsEndpoint = validate.Param{In: "query", Name: "endpointId", Required: false, Text: &validate.Text{Min: 1}}
@@ -139,6 +143,11 @@ var paramsOfChangeHost = []validate.Param{
 
 var paramsOfRemoveHost = []validate.Param{
 	{In: "path", Name: "hostId", Required: true},
+}
+
+var paramsOfGetEvents = []validate.Param{
+	parameterEventKinds,
+	parameterEventsAfter,
 }
 
 var paramsOfListJobs = []validate.Param{
@@ -501,6 +510,12 @@ var Ops = map[string]validate.Op{
 		Method: "DELETE", Path: "/_berth/hosts/{hostId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfRemoveHost, false, path, query, header)
+		},
+	},
+	"getEvents": {
+		Method: "GET", Path: "/_berth/events",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetEvents, false, path, query, header)
 		},
 	},
 	"listJobs": {
@@ -931,6 +946,8 @@ func readNewHost(s *validate.Scanner, v *NewHost) {
 	}
 	s.Require(seen, 1<<bitID|1<<bitDataCenterID, membersOfNewHost)
 }
+
+var checkFollowedKind = &validate.Text{Enum: []string{"pod", "cluster", "endpoint", "job", "worker", "volume", "template", "registry", "secret", "key", "webhook", "host", "clock", "fault", "journal"}}
 
 var membersOfHostChange = []string{"draining"}
 

@@ -232,6 +232,13 @@ type ClientInterface interface {
 	// Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
 	WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetEvents Follow what changes
+	//
+	// Server-sent events, each with what changed and how, and never with what it is now: that is to be read. What happens to a thing within 100 milliseconds is one event. A key sees what it may read: pods, clusters, endpoints, workers, volumes, templates, registries and secrets of its user with rest:read, jobs of the endpoints whose queues it may call, a pod that it is for, hosts and keys with admin, and everything of all users with that of the test controls. The stream begins with the id of where it stands, so that lists that are read from then on lack nothing, and goes on after Last-Event-ID where the server still knows what came since. An event reset says that it does not, or that everything is another: whoever meets it reads everything again. A comment comes after 15 seconds without an event. The stream ends with the server, and with the key.
+	//
+	// Corresponds with GET /_berth/events (the `GetEvents` operationId).
+	GetEvents(ctx context.Context, params *GetEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ClearFaults Take all faults back
 	//
 	// A call that met one already goes on as it was scripted. A reset does it too.
@@ -877,6 +884,23 @@ func (c *Client) SetScript(ctx context.Context, endpointID string, body SetScrip
 // Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
 func (c *Client) WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewWhyEndpointRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEvents Follow what changes
+//
+// Server-sent events, each with what changed and how, and never with what it is now: that is to be read. What happens to a thing within 100 milliseconds is one event. A key sees what it may read: pods, clusters, endpoints, workers, volumes, templates, registries and secrets of its user with rest:read, jobs of the endpoints whose queues it may call, a pod that it is for, hosts and keys with admin, and everything of all users with that of the test controls. The stream begins with the id of where it stands, so that lists that are read from then on lack nothing, and goes on after Last-Event-ID where the server still knows what came since. An event reset says that it does not, or that everything is another: whoever meets it reads everything again. A comment comes after 15 seconds without an event. The stream ends with the server, and with the key.
+//
+// Corresponds with GET /_berth/events (the `GetEvents` operationId).
+func (c *Client) GetEvents(ctx context.Context, params *GetEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEventsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2149,6 +2173,75 @@ func NewWhyEndpointRequest(server string, endpointID string) (*http.Request, err
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetEventsRequest constructs an http.Request for the GetEvents method
+func NewGetEventsRequest(server string, params *GetEventsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/events")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Kinds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "kinds", params.Kinds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
 	}
 
 	return req, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
@@ -40,6 +41,7 @@ type Services struct {
 	Registries *control.Registries
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue
+	Changes    *changes.Log // of everything; nil: nobody follows them
 	Why        *why.Reasons
 	Keyring    *control.Keyring
 	Rates      *control.Rates
@@ -76,6 +78,7 @@ type Services struct {
 	Contract string // the edition of the contract for who names none; empty: that of the documents themselves
 
 	refusals *refusals
+	streams  *streams // of events
 	routes   map[route]*operation
 	unknown  *operation
 	edition  int            // of Contract
@@ -113,7 +116,7 @@ type Handler struct {
 
 // New makes the handler of all interfaces.
 func New(s Services) (*Handler, error) {
-	s.refusals = &refusals{}
+	s.refusals, s.streams = &refusals{}, newStreams()
 	var ok bool
 	if s.edition, ok = editionNamed(s.Contract); !ok && s.Contract != "" {
 		return nil, noEdition(s.Contract)

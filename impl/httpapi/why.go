@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -20,7 +19,7 @@ const (
 // tells reports whether an operation of the controls tells the owner of jobs, pods and endpoints about them: it is served without test
 // controls, too, and for their key.
 func tells(path string) bool {
-	return strings.HasPrefix(path, jobsPath) || path == whyEndpointPath || path == whyPodPath
+	return ofJobs(path) || path == whyEndpointPath || path == whyPodPath
 }
 
 // WhyJob is GET /_berth/jobs/{jobId}/why.
