@@ -98,10 +98,13 @@ func TestLog_MakesOneEventOfAWindow(t *testing.T) {
 	}, seen)
 }
 
+// pass lets so much time pass in a bubble.
+func pass(d time.Duration) { _ = compute.Sleep(context.Background(), compute.SystemClock{}, d) }
+
 // noted gives the events that come of what is noted, in a bubble.
 func noted(log *changes.Log, r *changes.Reader, all ...changes.Event) []changes.Event {
 	log.Note(all...)
-	time.Sleep(changes.Window)
+	pass(changes.Window)
 	synctest.Wait()
 	events, _ := r.Read()
 	return events
@@ -144,7 +147,7 @@ func TestReader_GoesOnWhereAnotherStood(t *testing.T) {
 		stood := first.ID()
 		first.Close()
 		log.Note(changes.Event{Kind: changes.Pod, ID: "b"})
-		time.Sleep(changes.Linger / 2)
+		pass(changes.Linger / 2)
 
 		second := log.Follow(stood)
 		events, _ := second.Read()
@@ -167,7 +170,7 @@ func TestReader_GoesOnWhereAnotherStood(t *testing.T) {
 
 		stood = second.ID()
 		second.Close()
-		time.Sleep(2*changes.Linger + changes.Window)
+		pass(2*changes.Linger + changes.Window)
 		synctest.Wait()
 		late := log.Follow(stood) // nobody followed meanwhile, and nobody knows what happened
 		defer late.Close()
@@ -186,7 +189,7 @@ func TestReader_ThatIsSlowReadsEverythingAgain(t *testing.T) {
 		defer r.Close()
 		for i := range changes.Kept + 1 {
 			log.Note(changes.Event{Kind: changes.Job, ID: string(rune('a' + i%2))})
-			time.Sleep(2 * changes.Window)
+			pass(2 * changes.Window)
 		}
 		events, more := r.Read()
 		require.Equal(t, changes.Reset, events[0].Kind)
