@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -120,11 +121,12 @@ func (r *eventReader) change(kind, id string) event {
 	return all[len(all)-1]
 }
 
-// settled gives all that comes up to a change that the reader sees and that is made now.
+// settled gives all that comes up to a change that the reader sees and that is made now, without a reset because of what was being written when
+// somebody began to follow.
 func (r *eventReader) settled(made func() (kind, id string)) []event {
 	kind, id := made()
 	all := r.until("an event of "+kind+" "+id, func(e event) bool { return e.kind == kind && e.of == id })
-	return all[:len(all)-1]
+	return slices.DeleteFunc(all[:len(all)-1], func(e event) bool { return e.kind == "reset" })
 }
 
 // ends waits for the end of the stream.

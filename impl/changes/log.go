@@ -161,8 +161,9 @@ func (l *Log) pass() {
 	if len(batch) == 0 && !lost {
 		return
 	}
+	gone := map[compute.EndpointID]bool{}
 	for i := range batch {
-		l.own(&batch[i], owners)
+		l.own(&batch[i], owners, gone)
 	}
 
 	l.mu.Lock()
@@ -184,8 +185,9 @@ func (l *Log) pass() {
 	l.more = make(chan struct{})
 }
 
-// own says whose the event is, if that is known of its endpoint alone. Only run calls it, and so it alone changes owners.
-func (l *Log) own(e *Event, owners map[compute.EndpointID]compute.UserID) {
+// own says whose the event is, if that is known of its endpoint alone; of one that is gone nobody knows it any more. Only run calls it, and so it
+// alone changes owners.
+func (l *Log) own(e *Event, owners map[compute.EndpointID]compute.UserID, gone map[compute.EndpointID]bool) {
 	id := e.Endpoint
 	if e.Kind == Endpoint && e.User != "" {
 		owners[compute.EndpointID(e.ID)] = e.User
@@ -193,7 +195,7 @@ func (l *Log) own(e *Event, owners map[compute.EndpointID]compute.UserID) {
 			delete(owners, compute.EndpointID(e.ID))
 		}
 	}
-	if e.User != "" || id == "" {
+	if e.User != "" || id == "" || gone[id] {
 		return
 	}
 
@@ -205,7 +207,8 @@ func (l *Log) own(e *Event, owners map[compute.EndpointID]compute.UserID) {
 			return err
 		})
 		if err != nil {
-			return // it is gone, and so is what it had
+			gone[id] = true
+			return
 		}
 		owners[id] = user
 	}

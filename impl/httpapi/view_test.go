@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	taker "github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/journal"
@@ -165,6 +166,13 @@ func TestViews_JobsHaveAllThatIsKnown(t *testing.T) {
 	shown := jobDetailView(jobs.ShownJob{Job: job, Input: text, Output: text})
 	require.Empty(t, missing(shown))
 	require.Equal(t, controls.JobText{Text: "", Length: 2, Truncated: true}, shown.Input, "not cut within a character")
+}
+
+func TestViews_EventsHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	e := filled[changes.Event]()
+	e.Kind = changes.Job
+	require.Empty(t, missing(eventView(e)))
 }
 
 func TestViews_WhyHasAllOfAReason(t *testing.T) {
