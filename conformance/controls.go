@@ -26,7 +26,9 @@ func isWhy(op Operation) bool {
 func isEvents(op Operation) bool { return op.Path == controlsPath+"events" }
 
 // isServed reports whether the operation is served without test controls, too.
-func isServed(op Operation) bool { return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) }
+func isServed(op Operation) bool {
+	return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op)
+}
 
 // needsControls skips the rule where the target has no test controls.
 func (c *Check) needsControls() {

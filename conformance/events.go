@@ -218,16 +218,17 @@ var _ = area(func() {
 
 	add("controls.events.window", []string{"getEvents", "streamJob"}, func(c *Check) {
 		q, _ := c.ownQueue()
-		id := q.submit(job)
-		q.takeJob("w", id)
 		r, _ := c.followEvents(c.Key, "?kinds=job")
 		defer r.hangUp()
+		id := q.submit(job)
+		q.takeJob("w", id)
+		r.until("it is taken", func(e event) bool { return e.of == id && e.status == "IN_PROGRESS" })
 		began := time.Now()
 		for n := range 50 {
 			require.Equal(c, 200, q.Queue("POST", "job-stream/w/"+id+"?gpu=x", fmt.Sprintf(`{"output":%d}`, n)).Status)
 		}
 		q.done("w", id, `{}`)
-		windows := int(time.Since(began)/(100*time.Millisecond)) + 3 // with that of what came before
+		windows := int(time.Since(began)/(100*time.Millisecond)) + 2
 		all := r.until("it has ended", func(e event) bool { return e.of == id && e.status == "COMPLETED" })
 		require.LessOrEqual(c, len(thingsOf(all)["job"]), windows, "events of 51 changes")
 	})

@@ -1285,6 +1285,11 @@ type Key struct {
 	Key string `json:"key"`
 }
 
+// KeyList defines model for KeyList.
+type KeyList struct {
+	Keys []ListedKey `json:"keys"`
+}
+
 // ListedJob defines model for ListedJob.
 type ListedJob struct {
 	// Attempts How often it was taken, since it was submitted or last retried.
@@ -1315,6 +1320,33 @@ type ListedJob struct {
 
 // ListedJobStatus defines model for ListedJob.Status.
 type ListedJobStatus string
+
+// ListedKey defines model for ListedKey.
+type ListedKey struct {
+	// Contract The edition of the contract that its requests are of; absent: that of the server.
+	Contract *string `json:"contract,omitempty"`
+
+	// CreatedAt Absent: it is that of a pod, and comes and goes with it.
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+
+	// Exempt From rate limits.
+	Exempt bool `json:"exempt"`
+
+	// ExpiresAt Absent: never.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+
+	// RevokedAt Absent: it was not.
+	RevokedAt *time.Time `json:"revokedAt,omitempty"`
+	Scopes    []string   `json:"scopes"`
+
+	// SpendLimit USD an hour; absent: there is none.
+	SpendLimit *float64 `json:"spendLimit,omitempty"`
+
+	// User Whose it is.
+	User string `json:"user"`
+}
 
 // NearMiss The entry that matches most members of the expectation, and not all; of several the last.
 type NearMiss struct {
@@ -1517,6 +1549,49 @@ type ScriptedFlashBoot struct {
 
 	// Warm Milliseconds in place of pull, init, load and warm.
 	Warm int64 `json:"warm"`
+}
+
+// Session defines model for Session.
+type Session struct {
+	// Contract The edition of the contract that its answers are of.
+	Contract string    `json:"contract"`
+	Key      ListedKey `json:"key"`
+
+	// May What the key may do.
+	May SessionRights `json:"may"`
+
+	// Runtime What pods and workers run on.
+	Runtime string `json:"runtime"`
+
+	// Simulated Nothing really runs.
+	Simulated bool `json:"simulated"`
+
+	// TestControls There are test controls, for their key.
+	TestControls bool `json:"testControls"`
+
+	// Version Of the server.
+	Version string `json:"version"`
+}
+
+// SessionRights What the key may do.
+type SessionRights struct {
+	// Controls Use the test controls.
+	Controls bool `json:"controls"`
+
+	// Graphql Read over GraphQL.
+	Graphql bool `json:"graphql"`
+
+	// Hosts Read and change the hosts of the fleet, and list keys.
+	Hosts bool `json:"hosts"`
+
+	// Invoke Call the queue of some endpoint.
+	Invoke bool `json:"invoke"`
+
+	// Read Read over REST.
+	Read bool `json:"read"`
+
+	// Write Change over REST.
+	Write bool `json:"write"`
 }
 
 // ShownFault defines model for ShownFault.
@@ -2050,6 +2125,9 @@ type ServerInterface interface {
 	// GetJournalEntry Read one request that came
 	// (GET /_berth/journal/{number})
 	GetJournalEntry(ctx echo.Context, number int64) error
+	// ListKeys List the keys
+	// (GET /_berth/keys)
+	ListKeys(ctx echo.Context) error
 	// CreateKey Make a key
 	// (POST /_berth/keys)
 	CreateKey(ctx echo.Context) error
@@ -2065,6 +2143,9 @@ type ServerInterface interface {
 	// ResetState Forget everything but keys and endpoints
 	// (POST /_berth/reset)
 	ResetState(ctx echo.Context) error
+	// GetSession Ask who one is
+	// (GET /_berth/session)
+	GetSession(ctx echo.Context) error
 	// ListStates List the saved states
 	// (GET /_berth/states)
 	ListStates(ctx echo.Context) error
@@ -2725,6 +2806,15 @@ func (w *ServerInterfaceWrapper) GetJournalEntry(ctx echo.Context) error {
 	return err
 }
 
+// ListKeys converts echo context to params.
+func (w *ServerInterfaceWrapper) ListKeys(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListKeys(ctx)
+	return err
+}
+
 // CreateKey converts echo context to params.
 func (w *ServerInterfaceWrapper) CreateKey(ctx echo.Context) error {
 	var err error
@@ -2781,6 +2871,15 @@ func (w *ServerInterfaceWrapper) ResetState(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ResetState(ctx)
+	return err
+}
+
+// GetSession converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSession(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSession(ctx)
 	return err
 }
 
@@ -2955,11 +3054,13 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/journal.har", wrapper.ExportJournal, options.OperationMiddlewares["exportJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal/:number", wrapper.GetJournalEntry, options.OperationMiddlewares["getJournalEntry"]...)
 	router.POST(options.BaseURL+"/_berth/journal/verify", wrapper.VerifyJournal, options.OperationMiddlewares["verifyJournal"]...)
+	router.GET(options.BaseURL+"/_berth/keys", wrapper.ListKeys, options.OperationMiddlewares["listKeys"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
 	router.GET(options.BaseURL+"/_berth/pods/:podId/why", wrapper.WhyPod, options.OperationMiddlewares["whyPod"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
+	router.GET(options.BaseURL+"/_berth/session", wrapper.GetSession, options.OperationMiddlewares["getSession"]...)
 	router.GET(options.BaseURL+"/_berth/states", wrapper.ListStates, options.OperationMiddlewares["listStates"]...)
 	router.DELETE(options.BaseURL+"/_berth/states/:name", wrapper.DeleteState, options.OperationMiddlewares["deleteState"]...)
 	router.PUT(options.BaseURL+"/_berth/states/:name", wrapper.SaveState, options.OperationMiddlewares["saveState"]...)

@@ -1005,6 +1005,24 @@ func (v Key) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v KeyList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"keys":`...)
+	if v.Keys == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Keys {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v ListedJob) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"attempts":`...)
@@ -1076,6 +1094,81 @@ func (v ListedJob) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ListedKey) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Contract != nil {
+		dst = append(dst, `"contract":`...)
+		if p1 := v.Contract; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.CreatedAt != nil {
+		dst = append(dst, `"createdAt":`...)
+		if p1 := v.CreatedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"exempt":`...)
+	dst = encode.Bool(dst, v.Exempt)
+	dst = append(dst, ',')
+	if v.ExpiresAt != nil {
+		dst = append(dst, `"expiresAt":`...)
+		if p1 := v.ExpiresAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	if v.RevokedAt != nil {
+		dst = append(dst, `"revokedAt":`...)
+		if p1 := v.RevokedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"scopes":`...)
+	if v.Scopes == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Scopes {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.SpendLimit != nil {
+		dst = append(dst, `"spendLimit":`...)
+		if p1 := v.SpendLimit; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Float(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"user":`...)
+	dst = encode.String(dst, v.User)
+	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
@@ -1403,6 +1496,57 @@ func (v ScriptedFlashBoot) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"warm":`...)
 	dst = encode.Int(dst, v.Warm)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Session) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"contract":`...)
+	dst = encode.String(dst, v.Contract)
+	dst = append(dst, ',')
+	dst = append(dst, `"key":`...)
+	dst = v.Key.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"may":`...)
+	dst = v.May.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"runtime":`...)
+	dst = encode.String(dst, v.Runtime)
+	dst = append(dst, ',')
+	dst = append(dst, `"simulated":`...)
+	dst = encode.Bool(dst, v.Simulated)
+	dst = append(dst, ',')
+	dst = append(dst, `"testControls":`...)
+	dst = encode.Bool(dst, v.TestControls)
+	dst = append(dst, ',')
+	dst = append(dst, `"version":`...)
+	dst = encode.String(dst, v.Version)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v SessionRights) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"controls":`...)
+	dst = encode.Bool(dst, v.Controls)
+	dst = append(dst, ',')
+	dst = append(dst, `"graphql":`...)
+	dst = encode.Bool(dst, v.Graphql)
+	dst = append(dst, ',')
+	dst = append(dst, `"hosts":`...)
+	dst = encode.Bool(dst, v.Hosts)
+	dst = append(dst, ',')
+	dst = append(dst, `"invoke":`...)
+	dst = encode.Bool(dst, v.Invoke)
+	dst = append(dst, ',')
+	dst = append(dst, `"read":`...)
+	dst = encode.Bool(dst, v.Read)
+	dst = append(dst, ',')
+	dst = append(dst, `"write":`...)
+	dst = encode.Bool(dst, v.Write)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }

@@ -254,6 +254,12 @@ var Ops = map[string]validate.Op{
 			return validate.Params(nil, false, path, query, header)
 		},
 	},
+	"listKeys": {
+		Method: "GET", Path: "/_berth/keys",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
 	"createKey": {
 		Method: "POST", Path: "/_berth/keys",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
@@ -546,6 +552,12 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/pods/{podId}/why",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfWhyPod, false, path, query, header)
+		},
+	},
+	"getSession": {
+		Method: "GET", Path: "/_berth/session",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"setStorage": {

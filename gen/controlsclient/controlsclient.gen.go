@@ -467,6 +467,13 @@ type ClientInterface interface {
 	// Corresponds with GET /_berth/journal/{number} (the `GetJournalEntry` operationId).
 	GetJournalEntry(ctx context.Context, number int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListKeys List the keys
+	//
+	// Of all users, the oldest first, without those of workers, for keys with the scope admin. What was revoked or has expired stays listed for a while.
+	//
+	// Corresponds with GET /_berth/keys (the `ListKeys` operationId).
+	ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateKeyWithBody Make a key
 	//
 	// With any scopes, for any user; it may expire and be exempt from rate limits.
@@ -523,6 +530,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /_berth/reset (the `ResetState` operationId).
 	ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSession Ask who one is
+	//
+	// The key that asks, what it may do, and what the server is. For every key.
+	//
+	// Corresponds with GET /_berth/session (the `GetSession` operationId).
+	GetSession(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListStates List the saved states
 	//
@@ -1419,6 +1433,23 @@ func (c *Client) GetJournalEntry(ctx context.Context, number int64, reqEditors .
 	return c.Client.Do(req)
 }
 
+// ListKeys List the keys
+//
+// Of all users, the oldest first, without those of workers, for keys with the scope admin. What was revoked or has expired stays listed for a while.
+//
+// Corresponds with GET /_berth/keys (the `ListKeys` operationId).
+func (c *Client) ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListKeysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CreateKeyWithBody Make a key
 //
 // With any scopes, for any user; it may expire and be exempt from rate limits.
@@ -1536,6 +1567,23 @@ func (c *Client) SetQuotas(ctx context.Context, body SetQuotasJSONRequestBody, r
 // Corresponds with POST /_berth/reset (the `ResetState` operationId).
 func (c *Client) ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResetStateRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSession Ask who one is
+//
+// The key that asks, what it may do, and what the server is. For every key.
+//
+// Corresponds with GET /_berth/session (the `GetSession` operationId).
+func (c *Client) GetSession(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSessionRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -3309,6 +3357,33 @@ func NewGetJournalEntryRequest(server string, number int64) (*http.Request, erro
 	return req, nil
 }
 
+// NewListKeysRequest constructs an http.Request for the ListKeys method
+func NewListKeysRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCreateKeyRequest calls the generic CreateKey builder with application/json body
 func NewCreateKeyRequest(server string, body CreateKeyJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -3477,6 +3552,33 @@ func NewResetStateRequest(server string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSessionRequest constructs an http.Request for the GetSession method
+func NewGetSessionRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/session")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (s *Services) operations(editions []validate.Edition, scope func(validate.O
 	for id, op := range ofAny(editions) {
 		_, ours := controls.Ops[id]
 		ours = ours && !op.Open // one that is open is there for others than the test
-		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, onePod(op.Path), ofJobs(op.Path), ours && tells(op.Path), op.Path == eventsPath, ours}
+		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, onePod(op.Path), ofJobs(op.Path), ours && tells(op), op.Path == eventsPath, ofAnybody(op), ours}
 		for i, e := range editions {
 			if op, ok := e.Ops[id]; ok {
 				f.ops[i] = &op
@@ -143,6 +143,7 @@ type front struct {
 	jobs  bool   // it is about jobs of whatever endpoints: those that the key may read
 	tells bool   // it is one of the controls that a key of the test controls may use as its owner
 	hosts bool   // it tells of hosts, too, those who may read these
+	any   bool   // it is for every key
 	ours  bool   // it is one of the controls, which meet no fault: or a test could not take its faults back
 }
 
@@ -162,7 +163,7 @@ func onePod(path string) string {
 func (f *front) permitted(r *request) error {
 	want := f.scope(f.op, r)
 	switch {
-	case f.op.Open: // anybody
+	case f.op.Open || f.any: // anybody
 	case r.caller.Allows(want) || f.jobs && r.caller.Invokes() || f.tells && r.caller.Allows(compute.ScopeControls) || f.hosts && r.caller.Allows(compute.ScopeAdmin):
 	case f.pod != "" && r.caller.HasPods():
 		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param(f.pod)), want)

@@ -65,6 +65,8 @@ type Services struct {
 
 	Controls Controls         // nil: there are no test controls
 	Version  string           // of the program
+	Runtime  string           // the name of what pods and workers run on
+	Simulate bool             // it runs nothing really
 	Journal  *journal.Journal // of the requests, where there are test controls; nil: one with the default bounds
 	Faults   *fault.Script    // nil: there are none
 	GraphQL  GraphQL          // nil: it is not served

@@ -175,6 +175,11 @@ func TestViews_EventsHaveAllThatIsKnown(t *testing.T) {
 	require.Empty(t, missing(eventView(e)))
 }
 
+func TestViews_KeysHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, missing(keyView(filled[compute.Key]())))
+}
+
 func TestViews_WhyHasAllOfAReason(t *testing.T) {
 	t.Parallel()
 	view := whyView(filled[why.Answer]())

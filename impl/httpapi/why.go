@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/validate"
 	"github.com/berthdev/berth/impl/why"
 )
 
@@ -18,8 +19,8 @@ const (
 
 // tells reports whether an operation of the controls tells the owner of jobs, pods and endpoints about them: it is served without test
 // controls, too, and for their key.
-func tells(path string) bool {
-	return ofJobs(path) || path == whyEndpointPath || path == whyPodPath
+func tells(op validate.Op) bool {
+	return ofJobs(op.Path) || op.Path == whyEndpointPath || op.Path == whyPodPath || ofAnybody(op) || listsKeys(op)
 }
 
 // WhyJob is GET /_berth/jobs/{jobId}/why.
