@@ -117,7 +117,7 @@ var _ = area(func() {
 		c.forbidden(c.key("graphql"), func(Operation) bool { return false })
 	})
 	add("auth.scopes.admin", []string{"listPods", "createPod", "run"}, func(c *Check) {
-		c.forbidden(c.key("admin"), func(op Operation) bool { return isHosts(op) || isEvents(op) || isKeyList(op) })
+		c.forbidden(c.key("admin"), func(op Operation) bool { return isHosts(op) || isEvents(op) || isKeyList(op) || isFleetHistory(op) })
 	})
 
 	add("auth.scopes.all", []string{"listPods", "createPod", "health", "ping"}, func(c *Check) {

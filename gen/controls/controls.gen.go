@@ -791,6 +791,47 @@ type Difference struct {
 	Member string `json:"member"`
 }
 
+// EndpointHistory defines model for EndpointHistory.
+type EndpointHistory struct {
+	// Interval Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+	Interval int64 `json:"interval"`
+
+	// Samples At most 360, the oldest first.
+	Samples []EndpointSample `json:"samples"`
+}
+
+// EndpointSample defines model for EndpointSample.
+type EndpointSample struct {
+	At time.Time `json:"at"`
+
+	// Completed Jobs that have COMPLETED since the server was started.
+	Completed int64 `json:"completed"`
+
+	// Failed Jobs that are FAILED or TIMED_OUT since then.
+	Failed int64 `json:"failed"`
+
+	// Idle Workers.
+	Idle int64 `json:"idle"`
+
+	// InProgress Jobs.
+	InProgress int64 `json:"inProgress"`
+
+	// Initializing Workers.
+	Initializing int64 `json:"initializing"`
+
+	// Running Workers.
+	Running int64 `json:"running"`
+
+	// Throttled Workers.
+	Throttled int64 `json:"throttled"`
+
+	// Unhealthy Workers.
+	Unhealthy int64 `json:"unhealthy"`
+
+	// Waiting Jobs.
+	Waiting int64 `json:"waiting"`
+}
+
 // Event The data of an event.
 type Event struct {
 	Change EventChange `json:"change"`
@@ -920,6 +961,39 @@ type Faults struct {
 	Faults []Fault `json:"faults"`
 }
 
+// FleetHistory defines model for FleetHistory.
+type FleetHistory struct {
+	// Interval Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+	Interval int64 `json:"interval"`
+
+	// Samples At most 360, the oldest first.
+	Samples []FleetSample `json:"samples"`
+}
+
+// FleetSample defines model for FleetSample.
+type FleetSample struct {
+	At time.Time `json:"at"`
+
+	// Completed Jobs that have COMPLETED since the server was started.
+	Completed int64 `json:"completed"`
+
+	// Endpoints That have a queue.
+	Endpoints int64 `json:"endpoints"`
+
+	// Failed Jobs that are FAILED or TIMED_OUT since then.
+	Failed int64 `json:"failed"`
+
+	// InProgress Jobs.
+	InProgress int64 `json:"inProgress"`
+
+	// Pods That are RUNNING.
+	Pods int64 `json:"pods"`
+
+	// Waiting Jobs.
+	Waiting int64 `json:"waiting"`
+	Workers int64 `json:"workers"`
+}
+
 // FleetSettings defines model for FleetSettings.
 type FleetSettings struct {
 	// Boot Milliseconds until a pod that is started from now on is up.
@@ -944,6 +1018,15 @@ type Free struct {
 	Gpus     int64 `json:"gpus"`
 	MemoryGb int64 `json:"memoryGb"`
 	Vcpus    int64 `json:"vcpus"`
+}
+
+// GpuSample defines model for GpuSample.
+type GpuSample struct {
+	// MemoryPercent Of its memory.
+	MemoryPercent float64 `json:"memoryPercent"`
+
+	// Percent Of the time in which it worked.
+	Percent float64 `json:"percent"`
 }
 
 // Har defines model for Har.
@@ -1432,6 +1515,29 @@ type Pagination struct {
 
 	// NextCursor The cursor of the next page; null if there is none.
 	NextCursor nullable.Nullable[string] `json:"nextCursor"`
+}
+
+// PodHistory defines model for PodHistory.
+type PodHistory struct {
+	// Interval Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+	Interval int64 `json:"interval"`
+
+	// Samples At most 360, the oldest first.
+	Samples []PodSample `json:"samples"`
+}
+
+// PodSample defines model for PodSample.
+type PodSample struct {
+	At time.Time `json:"at"`
+
+	// CPUPercent Of the vCPUs that it may use; absent: not measured.
+	CPUPercent *float64 `json:"cpuPercent,omitempty"`
+
+	// Gpus Of each GPU.
+	Gpus []GpuSample `json:"gpus"`
+
+	// MemoryPercent Of the memory that it may use.
+	MemoryPercent *float64 `json:"memoryPercent,omitempty"`
 }
 
 // Problem defines model for Problem.
@@ -2050,6 +2156,9 @@ type ServerInterface interface {
 	// GetCosts Read what would have been paid
 	// (GET /_berth/costs)
 	GetCosts(ctx echo.Context, params GetCostsParams) error
+	// GetEndpointHistory Read how an endpoint stood
+	// (GET /_berth/endpoints/{endpointId}/history)
+	GetEndpointHistory(ctx echo.Context, endpointID string) error
 	// DeleteScript Take the script of an endpoint back
 	// (DELETE /_berth/endpoints/{endpointId}/script)
 	DeleteScript(ctx echo.Context, endpointID string) error
@@ -2083,6 +2192,9 @@ type ServerInterface interface {
 	// SetFleet Set how the simulated fleet behaves
 	// (PUT /_berth/fleet)
 	SetFleet(ctx echo.Context) error
+	// GetHistory Read how everything stood
+	// (GET /_berth/history)
+	GetHistory(ctx echo.Context) error
 	// ListHosts List the hosts of the fleet
 	// (GET /_berth/hosts)
 	ListHosts(ctx echo.Context) error
@@ -2134,6 +2246,9 @@ type ServerInterface interface {
 	// RevokeKey Revoke a key
 	// (DELETE /_berth/keys/{keyId})
 	RevokeKey(ctx echo.Context, keyID string) error
+	// GetPodHistory Read what a pod used
+	// (GET /_berth/pods/{podId}/history)
+	GetPodHistory(ctx echo.Context, podID string) error
 	// WhyPod Ask why a pod does not run
 	// (GET /_berth/pods/{podId}/why)
 	WhyPod(ctx echo.Context, podID string) error
@@ -2280,6 +2395,22 @@ func (w *ServerInterfaceWrapper) GetCosts(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetCosts(ctx, params)
+	return err
+}
+
+// GetEndpointHistory converts echo context to params.
+func (w *ServerInterfaceWrapper) GetEndpointHistory(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetEndpointHistory(ctx, endpointID)
 	return err
 }
 
@@ -2440,6 +2571,15 @@ func (w *ServerInterfaceWrapper) SetFleet(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SetFleet(ctx)
+	return err
+}
+
+// GetHistory converts echo context to params.
+func (w *ServerInterfaceWrapper) GetHistory(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetHistory(ctx)
 	return err
 }
 
@@ -2840,6 +2980,22 @@ func (w *ServerInterfaceWrapper) RevokeKey(ctx echo.Context) error {
 	return err
 }
 
+// GetPodHistory converts echo context to params.
+func (w *ServerInterfaceWrapper) GetPodHistory(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "podId" -------------
+	var podID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "podId", ctx.Param("podId"), &podID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter podId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetPodHistory(ctx, podID)
+	return err
+}
+
 // WhyPod converts echo context to params.
 func (w *ServerInterfaceWrapper) WhyPod(ctx echo.Context) error {
 	var err error
@@ -3029,6 +3185,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/clock/sleep", wrapper.SleepClock, options.OperationMiddlewares["sleepClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
 	router.GET(options.BaseURL+"/_berth/costs", wrapper.GetCosts, options.OperationMiddlewares["getCosts"]...)
+	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/history", wrapper.GetEndpointHistory, options.OperationMiddlewares["getEndpointHistory"]...)
 	router.DELETE(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.DeleteScript, options.OperationMiddlewares["deleteScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
 	router.PUT(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.SetScript, options.OperationMiddlewares["setScript"]...)
@@ -3040,6 +3197,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/_berth/faults", wrapper.SetFaults, options.OperationMiddlewares["setFaults"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults/:faultId", wrapper.DeleteFault, options.OperationMiddlewares["deleteFault"]...)
 	router.PUT(options.BaseURL+"/_berth/fleet", wrapper.SetFleet, options.OperationMiddlewares["setFleet"]...)
+	router.GET(options.BaseURL+"/_berth/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
 	router.GET(options.BaseURL+"/_berth/hosts", wrapper.ListHosts, options.OperationMiddlewares["listHosts"]...)
 	router.POST(options.BaseURL+"/_berth/hosts", wrapper.AddHost, options.OperationMiddlewares["addHost"]...)
 	router.DELETE(options.BaseURL+"/_berth/hosts/:hostId", wrapper.RemoveHost, options.OperationMiddlewares["removeHost"]...)
@@ -3057,6 +3215,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/keys", wrapper.ListKeys, options.OperationMiddlewares["listKeys"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
+	router.GET(options.BaseURL+"/_berth/pods/:podId/history", wrapper.GetPodHistory, options.OperationMiddlewares["getPodHistory"]...)
 	router.GET(options.BaseURL+"/_berth/pods/:podId/why", wrapper.WhyPod, options.OperationMiddlewares["whyPod"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)

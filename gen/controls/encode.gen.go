@@ -179,6 +179,63 @@ func (v Difference) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v EndpointHistory) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"interval":`...)
+	dst = encode.Int(dst, v.Interval)
+	dst = append(dst, ',')
+	dst = append(dst, `"samples":`...)
+	if v.Samples == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Samples {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointSample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"at":`...)
+	dst = encode.Time(dst, v.At)
+	dst = append(dst, ',')
+	dst = append(dst, `"completed":`...)
+	dst = encode.Int(dst, v.Completed)
+	dst = append(dst, ',')
+	dst = append(dst, `"failed":`...)
+	dst = encode.Int(dst, v.Failed)
+	dst = append(dst, ',')
+	dst = append(dst, `"idle":`...)
+	dst = encode.Int(dst, v.Idle)
+	dst = append(dst, ',')
+	dst = append(dst, `"inProgress":`...)
+	dst = encode.Int(dst, v.InProgress)
+	dst = append(dst, ',')
+	dst = append(dst, `"initializing":`...)
+	dst = encode.Int(dst, v.Initializing)
+	dst = append(dst, ',')
+	dst = append(dst, `"running":`...)
+	dst = encode.Int(dst, v.Running)
+	dst = append(dst, ',')
+	dst = append(dst, `"throttled":`...)
+	dst = encode.Int(dst, v.Throttled)
+	dst = append(dst, ',')
+	dst = append(dst, `"unhealthy":`...)
+	dst = encode.Int(dst, v.Unhealthy)
+	dst = append(dst, ',')
+	dst = append(dst, `"waiting":`...)
+	dst = encode.Int(dst, v.Waiting)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v ExponentialDelay) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"mean":`...)
@@ -206,6 +263,57 @@ func (v FaultList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v FleetHistory) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"interval":`...)
+	dst = encode.Int(dst, v.Interval)
+	dst = append(dst, ',')
+	dst = append(dst, `"samples":`...)
+	if v.Samples == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Samples {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v FleetSample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"at":`...)
+	dst = encode.Time(dst, v.At)
+	dst = append(dst, ',')
+	dst = append(dst, `"completed":`...)
+	dst = encode.Int(dst, v.Completed)
+	dst = append(dst, ',')
+	dst = append(dst, `"endpoints":`...)
+	dst = encode.Int(dst, v.Endpoints)
+	dst = append(dst, ',')
+	dst = append(dst, `"failed":`...)
+	dst = encode.Int(dst, v.Failed)
+	dst = append(dst, ',')
+	dst = append(dst, `"inProgress":`...)
+	dst = encode.Int(dst, v.InProgress)
+	dst = append(dst, ',')
+	dst = append(dst, `"pods":`...)
+	dst = encode.Int(dst, v.Pods)
+	dst = append(dst, ',')
+	dst = append(dst, `"waiting":`...)
+	dst = encode.Int(dst, v.Waiting)
+	dst = append(dst, ',')
+	dst = append(dst, `"workers":`...)
+	dst = encode.Int(dst, v.Workers)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Free) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"diskGb":`...)
@@ -219,6 +327,18 @@ func (v Free) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"vcpus":`...)
 	dst = encode.Int(dst, v.Vcpus)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v GpuSample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"memoryPercent":`...)
+	dst = encode.Float(dst, v.MemoryPercent)
+	dst = append(dst, ',')
+	dst = append(dst, `"percent":`...)
+	dst = encode.Float(dst, v.Percent)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -1218,6 +1338,66 @@ func (v Pagination) AppendJSON(dst []byte) []byte {
 		dst = encode.String(dst, (*p1))
 	}
 	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodHistory) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"interval":`...)
+	dst = encode.Int(dst, v.Interval)
+	dst = append(dst, ',')
+	dst = append(dst, `"samples":`...)
+	if v.Samples == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Samples {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodSample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"at":`...)
+	dst = encode.Time(dst, v.At)
+	dst = append(dst, ',')
+	if v.CPUPercent != nil {
+		dst = append(dst, `"cpuPercent":`...)
+		if p1 := v.CPUPercent; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Float(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"gpus":`...)
+	if v.Gpus == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Gpus {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.MemoryPercent != nil {
+		dst = append(dst, `"memoryPercent":`...)
+		if p1 := v.MemoryPercent; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Float(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	return encode.End(dst, '}')
 }
 

@@ -176,6 +176,14 @@ var paramsOfWhyPod = []validate.Param{
 	{In: "path", Name: "podId", Required: true},
 }
 
+var paramsOfGetEndpointHistory = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+}
+
+var paramsOfGetPodHistory = []validate.Param{
+	{In: "path", Name: "podId", Required: true},
+}
+
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
 	"getClock": {
@@ -558,6 +566,24 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/session",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getHistory": {
+		Method: "GET", Path: "/_berth/history",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getEndpointHistory": {
+		Method: "GET", Path: "/_berth/endpoints/{endpointId}/history",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetEndpointHistory, false, path, query, header)
+		},
+	},
+	"getPodHistory": {
+		Method: "GET", Path: "/_berth/pods/{podId}/history",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetPodHistory, false, path, query, header)
 		},
 	},
 	"setStorage": {

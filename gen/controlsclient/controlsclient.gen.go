@@ -193,6 +193,13 @@ type ClientInterface interface {
 	// Corresponds with GET /_berth/costs (the `GetCosts` operationId).
 	GetCosts(ctx context.Context, params *GetCostsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetEndpointHistory Read how an endpoint stood
+	//
+	// Its jobs and its workers, for keys with the scope rest:read. One whose workers answer requests themselves has no samples.
+	//
+	// Corresponds with GET /_berth/endpoints/{endpointId}/history (the `GetEndpointHistory` operationId).
+	GetEndpointHistory(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteScript Take the script of an endpoint back
 	//
 	// Jobs that a worker has end as it said. An endpoint without one is no error.
@@ -313,6 +320,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /_berth/fleet (the `SetFleet` operationId).
 	SetFleet(ctx context.Context, body SetFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetHistory Read how everything stood
+	//
+	// Of all users, for keys with the scope admin.
+	//
+	// Corresponds with GET /_berth/history (the `GetHistory` operationId).
+	GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListHosts List the hosts of the fleet
 	//
@@ -498,6 +512,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPodHistory Read what a pod used
+	//
+	// While it was RUNNING and its runtime measured it, for keys with the scope rest:read, and those of the pod.
+	//
+	// Corresponds with GET /_berth/pods/{podId}/history (the `GetPodHistory` operationId).
+	GetPodHistory(ctx context.Context, podID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// WhyPod Ask why a pod does not run
 	//
@@ -819,6 +840,23 @@ func (c *Client) GetCosts(ctx context.Context, params *GetCostsParams, reqEditor
 	return c.Client.Do(req)
 }
 
+// GetEndpointHistory Read how an endpoint stood
+//
+// Its jobs and its workers, for keys with the scope rest:read. One whose workers answer requests themselves has no samples.
+//
+// Corresponds with GET /_berth/endpoints/{endpointId}/history (the `GetEndpointHistory` operationId).
+func (c *Client) GetEndpointHistory(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEndpointHistoryRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // DeleteScript Take the script of an endpoint back
 //
 // Jobs that a worker has end as it said. An endpoint without one is no error.
@@ -1080,6 +1118,23 @@ func (c *Client) SetFleetWithBody(ctx context.Context, contentType string, body 
 // Corresponds with PUT /_berth/fleet (the `SetFleet` operationId).
 func (c *Client) SetFleet(ctx context.Context, body SetFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetFleetRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetHistory Read how everything stood
+//
+// Of all users, for keys with the scope admin.
+//
+// Corresponds with GET /_berth/history (the `GetHistory` operationId).
+func (c *Client) GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetHistoryRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -1495,6 +1550,23 @@ func (c *Client) CreateKey(ctx context.Context, body CreateKeyJSONRequestBody, r
 // Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeKeyRequest(c.Server, keyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPodHistory Read what a pod used
+//
+// While it was RUNNING and its runtime measured it, for keys with the scope rest:read, and those of the pod.
+//
+// Corresponds with GET /_berth/pods/{podId}/history (the `GetPodHistory` operationId).
+func (c *Client) GetPodHistory(ctx context.Context, podID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPodHistoryRequest(c.Server, podID)
 	if err != nil {
 		return nil, err
 	}
@@ -2077,6 +2149,40 @@ func NewGetCostsRequest(server string, params *GetCostsParams) (*http.Request, e
 	return req, nil
 }
 
+// NewGetEndpointHistoryRequest constructs an http.Request for the GetEndpointHistory method
+func NewGetEndpointHistoryRequest(server string, endpointID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/history", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewDeleteScriptRequest constructs an http.Request for the DeleteScript method
 func NewDeleteScriptRequest(server string, endpointID string) (*http.Request, error) {
 	var err error
@@ -2499,6 +2605,33 @@ func NewSetFleetRequestWithBody(server string, contentType string, body io.Reade
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetHistoryRequest constructs an http.Request for the GetHistory method
+func NewGetHistoryRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/history")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -3451,6 +3584,40 @@ func NewRevokeKeyRequest(server string, keyID string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPodHistoryRequest constructs an http.Request for the GetPodHistory method
+func NewGetPodHistoryRequest(server string, podID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "podId", podID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/pods/%s/history", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

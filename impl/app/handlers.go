@@ -60,7 +60,7 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 			Store: e.db.store, Clock: e.clock, Queue: use.queue, Control: use.control, Endpoints: use.endpoints, Placement: use.placement,
 			Workers: use.workers, Pods: use.pods,
 		},
-		Version: cmp.Or(c.Version, "dev"), Runtime: e.runs.kind.Name, Simulate: e.runs.kind.Can.Simulates, Changes: e.db.changes, Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
+		Version: cmp.Or(c.Version, "dev"), Runtime: e.runs.kind.Name, Simulate: e.runs.kind.Can.Simulates, Changes: e.db.changes, History: use.history, Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
 		Draining: e.draining, Leaving: e.leaves, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Archives: archives, Answers: answers,
 		Seed: e.bounds.seed, Owner: owner, Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
 		GraphQL: graphql.New(graphql.Services{

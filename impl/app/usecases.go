@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
@@ -35,6 +36,7 @@ type useCases struct {
 	builds     *loop.Builds
 	scripts    *control.Scripts
 	scripted   *loop.ScriptedWorkers // nil: workers are not simulated
+	history    *history.History
 
 	declared map[string]compute.EndpointID // the declared endpoints, by name
 	kept     *beside[struct{}]             // the secret, on disk
@@ -71,7 +73,7 @@ func (c useCasesConfig) inboxes() []string {
 // openUseCases makes them in the order in which one needs another. The queue, which workers need, has a need of workers too: its hint
 // is made before both.
 func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases, err error) {
-	use = &useCases{}
+	use = &useCases{history: history.New(c.clock)}
 	fleet, err := c.fleet.wait()
 	if err != nil {
 		return nil, err
@@ -107,7 +109,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 
 	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
 		Demand: loop.Both(demand, scripts.Hint), Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
-	})); err != nil {
+	}, use.history)); err != nil {
 		return nil, err
 	}
 
@@ -146,6 +148,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand, Scripts: scripts,
 	})
 	use.scripted = newScripted(c, scripts, use.workers, use.queue)
+	use.history.Of(history.Sources{Dispatchers: use.queue.Dispatchers, Pods: use.pods.Measured, Running: runningPods(c.store)})
 
 	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)
 	return use, err

@@ -152,7 +152,7 @@ func onePod(path string) string {
 	switch {
 	case strings.HasPrefix(path, "/v2/pods/{id}"):
 		return "id"
-	case path == whyPodPath:
+	case path == whyPodPath, path == podHistoryPath:
 		return "podId"
 	}
 	return ""

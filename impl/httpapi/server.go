@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/journal/bodies"
 	"github.com/berthdev/berth/impl/limit"
@@ -42,6 +43,7 @@ type Services struct {
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue
 	Changes    *changes.Log // of everything; nil: nobody follows them
+	History    *history.History
 	Why        *why.Reasons
 	Keyring    *control.Keyring
 	Rates      *control.Rates

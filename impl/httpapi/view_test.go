@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/nullable"
 	jobs "github.com/berthdev/berth/impl/queue"
@@ -178,6 +179,13 @@ func TestViews_EventsHaveAllThatIsKnown(t *testing.T) {
 func TestViews_KeysHaveAllThatIsKnown(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, missing(keyView(filled[compute.Key]())))
+}
+
+func TestViews_SamplesHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, missing(fleetSampleView(filled[history.Sample[history.Fleet]]())))
+	require.Empty(t, missing(endpointSampleView(filled[history.Sample[history.Endpoint]]())))
+	require.Empty(t, missing(podSampleView(filled[history.Sample[compute.PodRuntime]]())))
 }
 
 func TestViews_WhyHasAllOfAReason(t *testing.T) {
