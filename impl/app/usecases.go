@@ -70,6 +70,16 @@ func (c useCasesConfig) inboxes() []string {
 	return c.at.local()
 }
 
+// newPoster makes what delivers webhooks.
+func (c useCasesConfig) newPoster(u *undo) *webhook.Poster {
+	poster := webhook.New(c.PrivateWebhooks, c.inboxes()...)
+	u.push("connections of webhooks", func() error {
+		poster.Close()
+		return nil
+	})
+	return poster
+}
+
 // openUseCases makes them in the order in which one needs another. The queue, which workers need, has a need of workers too: its hint
 // is made before both.
 func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases, err error) {
@@ -96,12 +106,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	use.kept = c.who.secrets.keep(c.Config)
 	u.push("secret", use.kept.over)
 
-	poster := webhook.New(c.PrivateWebhooks, c.inboxes()...)
-	u.push("connections of webhooks", func() error {
-		poster.Close()
-		return nil
-	})
-	use.webhooks = loop.NewWebhooks(loop.Delivery{Store: c.store, Post: poster.Post, Clock: c.clock, Log: c.Log, Posted: c.seen.posted()})
+	use.webhooks = loop.NewWebhooks(loop.Delivery{Store: c.store, Post: c.newPoster(u).Post, Clock: c.clock, Log: c.Log, Posted: c.seen.posted()})
 	demand, scripts := loop.NewHint(), loop.NewScripts(c.store)
 	use.scripts = control.NewScripts(c.store, c.runs.forRules(), scripts.Changed)
 	settings := queue.DefaultSettings()
