@@ -41,7 +41,7 @@ var (
 		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"build", newBuildCommand}, {"templates", newTemplatesCommand},
 		{"volumes", newVolumesCommand}, {"global-volumes", newGlobalVolumesCommand}, {"secrets", newSecretsCommand}, {"catalog", newCatalogCommand},
 		{"hosts", newHostsCommand}, {"journal", newJournalCommand}, {"faults", newFaultsCommand}, {"script", newScriptCommand}, {"clock", newClockCommand}, {"webhooks", newWebhooksCommand},
-		{"states", newStatesCommand}, {"costs", newCostsCommand},
+		{"states", newStatesCommand}, {"costs", newCostsCommand}, {"events", newEventsCommand},
 	}
 )
 
