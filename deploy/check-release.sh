@@ -35,6 +35,7 @@ export BERTH_DIST=$root/dist
 prepare() {
 	cp -a "$tmp/nothing" "$tmp/$1"
 	inside "$1" sh -ec "$2"
+	cp -L /etc/ssl/certs/ca-certificates.crt "$tmp/$1/etc/ssl/certs/" # Debian's package may have written its own
 }
 
 # used KIND INSTALL RUN: installs in a system with one command and runs a job with one more, and says how long each took.
@@ -60,7 +61,7 @@ fi
 
 make --no-print-directory release
 (cd dist && sha256sum --check --quiet SHA256SUMS)
-echo "ok: the checksums"
+echo "ok: the checksums (after $SECONDS s)"
 
 git diff --quiet HEAD -- . || echo "What is not committed is not in the second release: it differs in what was changed."
 mkdir -p "$tmp/else/where"
@@ -72,7 +73,7 @@ git clone --quiet "$root" "$tmp/else/where/berth"
 	make --no-print-directory release >"$tmp/second.log" 2>&1 || { tail "$tmp/second.log"; exit 1; }
 )
 diff dist/SHA256SUMS "$tmp/else/where/berth/dist/SHA256SUMS" || fail "the release made twice is not the same"
-echo "ok: made twice, the same $(wc -l <dist/SHA256SUMS) files"
+echo "ok: made twice, the same $(wc -l <dist/SHA256SUMS) files (after $SECONDS s)"
 
 if command -v rpm >/dev/null; then
 	for package in dist/*.rpm; do
@@ -86,6 +87,7 @@ fi
 [ "${here%/*}" = linux ] || { echo "SKIPPED: the clean systems are of Linux"; exit 0; }
 wait "${pids[0]}" || { tail "$tmp/bootstrap.log"; fail "no clean Debian"; }
 
+echo "ok: a clean Debian (after $SECONDS s)"
 # A system reaches the registries as this one does.
 mkdir -p "$tmp/nothing/dist" "$tmp/nothing/etc/ssl/certs"
 cp -L /etc/resolv.conf /etc/hosts "$tmp/nothing/etc/"
@@ -100,7 +102,7 @@ nothing() {
 		test -s /usr/share/bash-completion/completions/berth
 		echo "# mine" >>/etc/berth/config.yaml
 		apt-get remove -y berth >/dev/null 2>&1
-		grep -q mine /etc/berth/config.yaml && ! command -v berth && ! test -e /usr/lib/systemd/system/berth.service' || fail "the package does not go as it should"
+		grep -q mine /etc/berth/config.yaml && ! test -e /usr/bin/berth && ! test -e /usr/lib/systemd/system/berth.service' || fail "the package does not go as it should"
 	echo "ok: the package of Debian goes, and what was configured stays"
 }
 
