@@ -249,7 +249,7 @@ check-release: ## the release, built twice to the same bytes, its files installe
 	deploy/check-release.sh
 
 .PHONY: check-deploy
-check-deploy: build ## the action, the unit, the Compose files and the chart, by the tools that read them; two replicas behind a balancer (needs Python, PostgreSQL, Caddy)
+check-deploy: build ## the action, the unit, the Compose files and the chart, by the tools that read them; what an embedder requires; two replicas behind a balancer (needs Python, PostgreSQL, Caddy)
 	deploy/check.sh
 
 .PHONY: ci

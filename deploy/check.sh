@@ -44,6 +44,7 @@ else
 	echo "SKIPPED: berth.service needs systemd-analyze to be verified"
 fi
 
+deploy/check-embedding.sh
 deploy/check-replicas.sh
 
 # action VERSION: runs the step, and asks the server that it started.
