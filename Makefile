@@ -241,6 +241,7 @@ SOURCE_DATE_EPOCH ?= $(shell $(git) log -1 --format=%ct)
 
 .PHONY: release
 release: go ## everything that a release has, in dist/: archives, deb, rpm, wheels, npm, Homebrew, the chart, SBOMs, checksums (RELEASE=v1.2.3 TARGETS=linux/amd64,…)
+	@case $(RELEASE) in *-dev.*) ;; *) test -z "$$($(git) status --porcelain)" || { echo "there are changes that are not committed: $(RELEASE) is a commit" >&2; exit 1; } ;; esac
 	cd deploy/release && go run . -root ../.. -dist ../../dist -version $(RELEASE) -time $(SOURCE_DATE_EPOCH) $(if $(TARGETS),-targets $(TARGETS))
 	@cd dist && ls -lh . python npm helm | awk 'NF > 8 {print $$5, $$9}'
 

@@ -52,7 +52,9 @@ func (r *release) writeBill(b build) error {
 	bill.Components = &parts
 
 	path := filepath.Join(r.dist, fmt.Sprintf("berth_%s_%s_%s.cdx.json", r.version, b.os, b.arch))
-	return create(path, func(w io.Writer) error { return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill) })
+	return create(path, func(w io.Writer) error {
+		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
+	})
 }
 
 // partOf is a module that is part of the program; its hash is the one of go.sum.

@@ -58,7 +58,7 @@ func (r *release) writeNotes() error {
 
 	sections := regexp.MustCompile(`(?m)^## `).Split(string(changelog), -1)
 	for _, section := range sections[1:] {
-		if regexp.MustCompile(`^\[?`+regexp.QuoteMeta(heading)+`\b`).MatchString(section) {
+		if regexp.MustCompile(`^\[?` + regexp.QuoteMeta(heading) + `\b`).MatchString(section) {
 			return os.WriteFile(filepath.Join(r.dist, "NOTES.md"), append([]byte("## "), append(bytes.TrimSpace([]byte(section)), '\n')...), 0o644)
 		}
 	}
