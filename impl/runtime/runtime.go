@@ -55,6 +55,7 @@ type Runtime interface {
 	// List gives the ids of all allocations that it knows, those of an earlier run of berth too, and of those of which there
 	// is only a persistent mount left, for Remove.
 	List(ctx context.Context) ([]string, error)
+	Execer
 	NetworkVolumes
 	// Sweep removes what it made for allocations beside their disks and that none of them has any more, such as a network of which
 	// the last one was removed in the moment in which berth was killed.

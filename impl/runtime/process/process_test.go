@@ -178,6 +178,9 @@ func TestRuntime_PassesTheSuite(t *testing.T) {
 				a.Args = shellquote.Join(steps...)
 				return a
 			},
+			Command: func(steps ...string) []string {
+				return append([]string{"env", role + "=steps", os.Args[0]}, steps...)
+			},
 			Line: "hello",
 			Lacks: map[runtimetest.Ability]string{
 				runtimetest.Mounts:    "a process has the machine's own disk",
