@@ -1631,6 +1631,24 @@ type GetCostsParams struct {
 // GetCostsParamsBy defines parameters for GetCosts.
 type GetCostsParamsBy string
 
+// ExecWorkerParams defines parameters for ExecWorker.
+type ExecWorkerParams struct {
+	// Command The program and its arguments, one after another. The program is looked for in the PATH of the image. Without it a shell runs: bash if the image has it, or else sh.
+	Command []string `form:"command,omitempty" json:"command,omitempty"`
+
+	// Stdin Whether the client says something on channel 0.
+	Stdin *bool `form:"stdin,omitempty" json:"stdin,omitempty"`
+
+	// Tty Whether the command has a terminal. What it writes then comes on channel 1 alone.
+	Tty *bool `form:"tty,omitempty" json:"tty,omitempty"`
+
+	// Width Of the terminal, in characters.
+	Width *int64 `form:"width,omitempty" json:"width,omitempty"`
+
+	// Height Of the terminal, in lines.
+	Height *int64 `form:"height,omitempty" json:"height,omitempty"`
+}
+
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
 	// EndpointID The endpoint whose jobs they are; without it, all.
@@ -1724,6 +1742,24 @@ type ExportJournalParams struct {
 	Limit *JournalLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ExecPodParams defines parameters for ExecPod.
+type ExecPodParams struct {
+	// Command The program and its arguments, one after another. The program is looked for in the PATH of the image. Without it a shell runs: bash if the image has it, or else sh.
+	Command []string `form:"command,omitempty" json:"command,omitempty"`
+
+	// Stdin Whether the client says something on channel 0.
+	Stdin *bool `form:"stdin,omitempty" json:"stdin,omitempty"`
+
+	// Tty Whether the command has a terminal. What it writes then comes on channel 1 alone.
+	Tty *bool `form:"tty,omitempty" json:"tty,omitempty"`
+
+	// Width Of the terminal, in characters.
+	Width *int64 `form:"width,omitempty" json:"width,omitempty"`
+
+	// Height Of the terminal, in lines.
+	Height *int64 `form:"height,omitempty" json:"height,omitempty"`
+}
+
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
 
@@ -1810,6 +1846,9 @@ type ServerInterface interface {
 	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
 	// (GET /_berth/endpoints/{endpointId}/why)
 	WhyEndpoint(ctx echo.Context, endpointID string) error
+	// ExecWorker Run a command in a worker
+	// (GET /_berth/endpoints/{endpointId}/workers/{workerId}/exec)
+	ExecWorker(ctx echo.Context, endpointID string, workerID string, params ExecWorkerParams) error
 	// ClearFaults Take all faults back
 	// (DELETE /_berth/faults)
 	ClearFaults(ctx echo.Context) error
@@ -1876,6 +1915,9 @@ type ServerInterface interface {
 	// RevokeKey Revoke a key
 	// (DELETE /_berth/keys/{keyId})
 	RevokeKey(ctx echo.Context, keyID string) error
+	// ExecPod Run a command in a pod
+	// (GET /_berth/pods/{podId}/exec)
+	ExecPod(ctx echo.Context, podID string, params ExecPodParams) error
 	// WhyPod Ask why a pod does not run
 	// (GET /_berth/pods/{podId}/why)
 	WhyPod(ctx echo.Context, podID string) error
@@ -2083,6 +2125,67 @@ func (w *ServerInterfaceWrapper) WhyEndpoint(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.WhyEndpoint(ctx, endpointID)
+	return err
+}
+
+// ExecWorker converts echo context to params.
+func (w *ServerInterfaceWrapper) ExecWorker(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Path parameter "workerId" -------------
+	var workerID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workerId", ctx.Param("workerId"), &workerID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter workerId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExecWorkerParams
+	// ------------- Optional query parameter "command" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "command", ctx.QueryParams(), &params.Command, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter command: %s", err))
+	}
+
+	// ------------- Optional query parameter "stdin" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "stdin", ctx.QueryParams(), &params.Stdin, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter stdin: %s", err))
+	}
+
+	// ------------- Optional query parameter "tty" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tty", ctx.QueryParams(), &params.Tty, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tty: %s", err))
+	}
+
+	// ------------- Optional query parameter "width" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "width", ctx.QueryParams(), &params.Width, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter width: %s", err))
+	}
+
+	// ------------- Optional query parameter "height" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "height", ctx.QueryParams(), &params.Height, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter height: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ExecWorker(ctx, endpointID, workerID, params)
 	return err
 }
 
@@ -2535,6 +2638,59 @@ func (w *ServerInterfaceWrapper) RevokeKey(ctx echo.Context) error {
 	return err
 }
 
+// ExecPod converts echo context to params.
+func (w *ServerInterfaceWrapper) ExecPod(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "podId" -------------
+	var podID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "podId", ctx.Param("podId"), &podID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter podId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExecPodParams
+	// ------------- Optional query parameter "command" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "command", ctx.QueryParams(), &params.Command, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter command: %s", err))
+	}
+
+	// ------------- Optional query parameter "stdin" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "stdin", ctx.QueryParams(), &params.Stdin, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter stdin: %s", err))
+	}
+
+	// ------------- Optional query parameter "tty" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tty", ctx.QueryParams(), &params.Tty, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tty: %s", err))
+	}
+
+	// ------------- Optional query parameter "width" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "width", ctx.QueryParams(), &params.Width, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter width: %s", err))
+	}
+
+	// ------------- Optional query parameter "height" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "height", ctx.QueryParams(), &params.Height, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter height: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ExecPod(ctx, podID, params)
+	return err
+}
+
 // WhyPod converts echo context to params.
 func (w *ServerInterfaceWrapper) WhyPod(ctx echo.Context) error {
 	var err error
@@ -2719,6 +2875,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
 	router.PUT(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.SetScript, options.OperationMiddlewares["setScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
+	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/workers/:workerId/exec", wrapper.ExecWorker, options.OperationMiddlewares["execWorker"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
 	router.POST(options.BaseURL+"/_berth/faults", wrapper.AddFault, options.OperationMiddlewares["addFault"]...)
@@ -2741,6 +2898,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/journal/verify", wrapper.VerifyJournal, options.OperationMiddlewares["verifyJournal"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
+	router.GET(options.BaseURL+"/_berth/pods/:podId/exec", wrapper.ExecPod, options.OperationMiddlewares["execPod"]...)
 	router.GET(options.BaseURL+"/_berth/pods/:podId/why", wrapper.WhyPod, options.OperationMiddlewares["whyPod"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)

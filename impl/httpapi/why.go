@@ -20,7 +20,7 @@ const (
 // tells reports whether an operation of the controls tells the owner of jobs, pods and endpoints about them: it is served without test
 // controls, too, and for their key.
 func tells(path string) bool {
-	return strings.HasPrefix(path, jobsPath) || path == whyEndpointPath || path == whyPodPath
+	return strings.HasPrefix(path, jobsPath) || path == whyEndpointPath || path == whyPodPath || runsCommands(path)
 }
 
 // WhyJob is GET /_berth/jobs/{jobId}/why.

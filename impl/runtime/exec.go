@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -10,6 +11,8 @@ import (
 var (
 	// ErrNoExec says that the runtime runs no commands beside what its allocations run.
 	ErrNoExec = errors.New("this runtime runs no further commands")
+	// ErrSimulated is ErrNoExec of what only simulates.
+	ErrSimulated = fmt.Errorf("%w: they are simulated", ErrNoExec)
 	// ErrNotUp says that no process of the allocation runs, and so no command can run beside it.
 	ErrNotUp = errors.New("it is not up")
 )

@@ -241,9 +241,6 @@ func (r run) state(now time.Time) runtime.State {
 	return s
 }
 
-// ErrSimulated is the reason why no command runs in an allocation.
-var ErrSimulated = fmt.Errorf("%w: it is simulated", runtime.ErrNoExec)
-
 // Exec gives ErrSimulated: there is nothing in which a command could run.
 func (f *Fleet) Exec(ctx context.Context, id string, _ runtime.Exec) (int, error) {
 	state, err := f.Inspect(ctx, id)
@@ -253,7 +250,7 @@ func (f *Fleet) Exec(ctx context.Context, id string, _ runtime.Exec) (int, error
 	case state.Phase != runtime.Up:
 		return 0, runtime.ErrNotUp
 	}
-	return 0, ErrSimulated
+	return 0, runtime.ErrSimulated
 }
 
 // Stop ends the allocation at once with exit code 0, as a program that heeds SIGTERM.
