@@ -77,6 +77,10 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	}
 
 	shells := newShells(work.loops.ctx, c, runs, use)
+	u.push("sessions", func() error {
+		shells.Wait()
+		return nil
+	})
 	edge := edge{c, g.bounds, clocks.Clock, db, keys, rates, runs, g.at, g.seen, use, shells, controls, g.leaving, work.loops.ctx}
 	handler, err := newHandler(edge)
 	if err := c.passed("handlers", err); err != nil {

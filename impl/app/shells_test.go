@@ -176,6 +176,8 @@ func TestShells_AreForWhoMayChangeThePod(t *testing.T) {
 	require.Equal(t, websocket.StatusNormalClosure, websocket.CloseStatus(err))
 
 	require.NoError(t, s.Close())
+	log.mu.Lock()
+	defer log.mu.Unlock()
 	noted := log.text.String()
 	require.Contains(t, noted, "a session ended")
 	require.NotContains(t, noted, "hello", "nothing of what is said is noted")

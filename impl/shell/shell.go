@@ -45,9 +45,12 @@ type Config struct {
 type Shells struct {
 	Config
 
-	mu  sync.Mutex
-	all int
-	of  map[string]int // by the id of the pod or worker; none is 0
+	running sync.WaitGroup
+
+	mu   sync.Mutex
+	over bool // there will be no more
+	all  int
+	of   map[string]int // by the id of the pod or worker; none is 0
 }
 
 // New makes Shells.
@@ -97,16 +100,27 @@ type Session struct {
 	once   sync.Once
 }
 
-// Begin makes room for a command, until End. TooMany if there are as many as there may be.
+// Wait returns once every session has ended, which Ending has them do, and no more begin.
+func (s *Shells) Wait() {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	s.running.Wait()
+}
+
+// Begin makes room for a command, until End. TooMany if there are as many as there may be, and Unavailable when the server ends.
 func (s *Shells) Begin(t Target, by By) (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case s.over:
+		return nil, compute.Errorf(compute.Unavailable, "%s", Ending)
 	case s.of[t.id] >= mostOfOne:
 		return nil, compute.Errorf(compute.TooMany, "the %s has %d sessions, which is as many as it may have", t.kind, mostOfOne)
 	case s.all >= mostSessions:
 		return nil, compute.Errorf(compute.TooMany, "the server has %d sessions, which is as many as it may have", mostSessions)
 	}
+	s.running.Add(1)
 	s.all++
 	s.of[t.id]++
 	return &Session{shells: s, target: t, by: by}, nil
@@ -118,6 +132,7 @@ func (one *Session) End() {
 		s := one.shells
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.running.Done()
 		s.all--
 		if s.of[one.target.id]--; s.of[one.target.id] == 0 {
 			delete(s.of, one.target.id)
