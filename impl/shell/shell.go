@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -166,6 +168,10 @@ func (one *Session) Run(ctx context.Context, e runtime.Exec) (int, error) {
 		e.Command = loginShell(e.TTY != nil)
 	}
 
+	if e.TTY != nil && !slices.ContainsFunc(e.Env, func(v string) bool { return strings.HasPrefix(v, "TERM=") }) {
+		e.Env = append(slices.Clone(e.Env), "TERM=xterm-256color") // what nearly all of them are
+	}
+
 	begin := s.Clock.Now()
 	words := []any{one.target.kind, one.target.id, "user", one.by.User, "through", one.by.Through, "key", one.by.Of, "from", one.by.From, "terminal", e.TTY != nil}
 	s.Log.Info("a session began", words...)
@@ -202,7 +208,7 @@ func (one *Session) Run(ctx context.Context, e runtime.Exec) (int, error) {
 func loginShell(terminal bool) []string {
 	script := `command -v bash >/dev/null 2>&1 && exec bash; exec sh`
 	if terminal {
-		script = `[ "$TERM" ] || export TERM=xterm-256color; command -v bash >/dev/null 2>&1 && exec bash -l; exec sh -l`
+		script = `command -v bash >/dev/null 2>&1 && exec bash -l; exec sh -l`
 	}
 	return []string{"sh", "-c", script}
 }

@@ -22,7 +22,8 @@ var ErrEnded = errors.New("the connection ended before the command did")
 type Refused struct {
 	Status string
 	Code   int
-	Body   []byte
+	Header http.Header
+	Body   []byte // the first of it
 }
 
 // Error gives the status.
@@ -56,7 +57,7 @@ func Run(ctx context.Context, address string, header http.Header, client *http.C
 	if err != nil {
 		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
 			body, _ := io.ReadAll(io.LimitReader(answer.Body, mostMessage)) // the library keeps the first part of it
-			return 0, &Refused{Status: answer.Status, Code: answer.StatusCode, Body: body}
+			return 0, &Refused{Status: answer.Status, Code: answer.StatusCode, Header: answer.Header, Body: body}
 		}
 		return 0, err
 	}
