@@ -93,7 +93,7 @@ var rooms = map[string]struct {
 	"impl/reference":                   {uses: []string{http}},
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/shell":                       {may: []string{"impl/compute", "impl/runtime"}},
-	"impl/shell/wire":                  {may: []string{"impl/compute", "impl/runtime"}, uses: []string{http}},
+	"impl/shell/wire":                  {may: []string{"gen/controls", "impl/compute", "impl/runtime"}, uses: []string{http}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/record": {
 		may:  []string{"gen/rest", "graphql", "impl/compute", "impl/journal", "impl/journal/bodies", "spec/answers"},

@@ -22,8 +22,13 @@ func isWhy(op Operation) bool {
 	return strings.HasPrefix(op.Path, controlsPath) && strings.HasSuffix(op.Path, "/why") && !isJobs(op)
 }
 
+// isExec reports whether the operation runs commands, for keys with rest:write.
+func isExec(op Operation) bool {
+	return strings.HasPrefix(op.Path, controlsPath) && strings.HasSuffix(op.Path, "/exec")
+}
+
 // isServed reports whether the operation is served without test controls, too.
-func isServed(op Operation) bool { return isHosts(op) || isJobs(op) || isWhy(op) }
+func isServed(op Operation) bool { return isHosts(op) || isJobs(op) || isWhy(op) || isExec(op) }
 
 // needsControls skips the rule where the target has no test controls.
 func (c *Check) needsControls() {

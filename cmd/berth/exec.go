@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term" // terminals differ from system to system
 
+	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/gen/controlsclient"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/shell/wire"
@@ -100,8 +102,10 @@ func newWorkerExecCommand(r *resource[rest.Endpoint]) *cobra.Command {
 				}
 				id, _ = newest(list)
 			}
-			path := "/_berth/endpoints/" + url.PathEscape(endpoint) + "/workers/" + url.PathEscape(id) + "/exec"
-			return hinted(f.run(cmd, path, args[1:]), fmt.Sprintf("berth endpoints workers %s shows those that there are", args[0]))
+			in := func(server string, p controls.ExecPodParams) (*http.Request, error) {
+				return controlsclient.NewExecWorkerRequest(server, endpoint, id, (*controls.ExecWorkerParams)(&p))
+			}
+			return hinted(f.run(cmd, in, args[1:]), fmt.Sprintf("berth endpoints workers %s shows those that there are", args[0]))
 		},
 	}
 	f.add(cmd)
@@ -109,10 +113,17 @@ func newWorkerExecCommand(r *resource[rest.Endpoint]) *cobra.Command {
 	return cmd
 }
 
-func podExec(id string) string { return "/_berth/pods/" + url.PathEscape(id) + "/exec" }
+// execRequest makes the request that runs a command in something.
+type execRequest func(server string, p controls.ExecPodParams) (*http.Request, error)
+
+func podExec(id string) execRequest {
+	return func(server string, p controls.ExecPodParams) (*http.Request, error) {
+		return controlsclient.NewExecPodRequest(server, id, &p)
+	}
+}
 
 // run runs the command with the streams of this one.
-func (f *execFlags) run(cmd *cobra.Command, path string, command []string) error {
+func (f *execFlags) run(cmd *cobra.Command, in execRequest, command []string) error {
 	c, err := connect(cmd)
 	if err != nil {
 		return err
@@ -128,7 +139,7 @@ func (f *execFlags) run(cmd *cobra.Command, path string, command []string) error
 		}
 		defer restore()
 	}
-	return c.exec(cmd.Context(), path, e)
+	return c.exec(cmd.Context(), in, e)
 }
 
 // terminal gives the command the terminal that this one has, until restore is called.
@@ -156,8 +167,8 @@ func (f *execFlags) terminal(cmd *cobra.Command, e *runtime.Exec) (restore func(
 }
 
 // exec has the server run a command. The error is remoteExit if it ends with another code than 0.
-func (c *connection) exec(ctx context.Context, path string, e runtime.Exec) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server, nil)
+func (c *connection) exec(ctx context.Context, in execRequest, e runtime.Exec) error {
+	request, err := in(c.server, wire.Params(e))
 	if err != nil {
 		return err
 	}
@@ -165,7 +176,7 @@ func (c *connection) exec(ctx context.Context, path string, e runtime.Exec) erro
 		return err
 	}
 
-	code, err := wire.Run(ctx, c.server+path, request.Header, nil, e)
+	code, err := wire.Run(ctx, request, e)
 	var (
 		refused *wire.Refused
 		address *url.Error
@@ -186,9 +197,9 @@ func (c *connection) exec(ctx context.Context, path string, e runtime.Exec) erro
 }
 
 // output runs a command without input, and gives what it wrote to its standard output.
-func (c *connection) output(ctx context.Context, path string, stderr io.Writer, command ...string) (string, error) {
+func (c *connection) output(ctx context.Context, in execRequest, stderr io.Writer, command ...string) (string, error) {
 	var out limited
-	err := c.exec(ctx, path, runtime.Exec{Command: command, Stdout: &out, Stderr: stderr})
+	err := c.exec(ctx, in, runtime.Exec{Command: command, Stdout: &out, Stderr: stderr})
 	return string(out.text), err
 }
 

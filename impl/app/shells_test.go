@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/gen/controlsclient"
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -37,12 +39,29 @@ func running(t *testing.T, s *app.Server, key string) string {
 
 func bearer(key string) http.Header { return http.Header{"Authorization": {"Bearer " + key}} }
 
+// runAt runs a command by the address of what it runs in.
+func runAt(ctx context.Context, address string, header http.Header, e runtime.Exec) (int, error) {
+	request, err := controlsclient.NewExecPodRequest("http://x", "x", new(wire.Params(e)))
+	if err != nil {
+		return 0, err
+	}
+	at, err := url.Parse(address)
+	if err != nil {
+		return 0, err
+	}
+	if more := request.URL.RawQuery; at.RawQuery == "" {
+		at.RawQuery = more
+	}
+	request.URL, request.Header = at, header
+	return wire.Run(ctx, request, e)
+}
+
 // inPod runs a command in a pod by the key, and gives its exit code and what it wrote.
 func inPod(t *testing.T, s *app.Server, key, id string, e runtime.Exec) (int, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	e.Stdout, e.Stderr = &out, &errs
-	code, err := wire.Run(t.Context(), s.URL()+"/_berth/pods/"+id+"/exec", bearer(key), nil, e)
+	code, err := runAt(t.Context(), s.URL()+"/_berth/pods/"+id+"/exec", bearer(key), e)
 	require.NoError(t, err)
 	return code, out.String() + errs.String()
 }
@@ -50,7 +69,7 @@ func inPod(t *testing.T, s *app.Server, key, id string, e runtime.Exec) (int, st
 // refusedExec asserts the status with which a command is refused.
 func refusedExec(t *testing.T, want int, address string, header http.Header) {
 	t.Helper()
-	_, err := wire.Run(t.Context(), address, header, nil, runtime.Exec{Command: []string{"true"}})
+	_, err := runAt(t.Context(), address, header, runtime.Exec{Command: []string{"true"}})
 	refused, is := errors.AsType[*wire.Refused](err)
 	require.True(t, is, "%v", err)
 	require.Equal(t, want, refused.Code, "%s", refused.Body)
@@ -90,7 +109,7 @@ func TestShells_EndWithTheConnectionThePodAndTheServer(t *testing.T) {
 		out, lines := io.Pipe()
 		ended := make(chan error, 1)
 		go func() {
-			code, err := wire.Run(ctx, s.URL()+"/_berth/pods/"+id+"/exec", bearer(key), nil, runtime.Exec{
+			code, err := runAt(ctx, s.URL()+"/_berth/pods/"+id+"/exec", bearer(key), runtime.Exec{
 				Command: []string{"sh", "-c", script + "; echo up; while true; do sleep 0.05; done"}, Stdout: lines,
 			})
 			if err == nil && code < 128 {
@@ -159,7 +178,7 @@ func TestShells_AreForWhoMayChangeThePod(t *testing.T) {
 	for _, origin := range []string{"http://example.com", "null", s.URL() + ".example.com", "file://", ""} {
 		refusedExec(t, 403, at, with(origin))
 	}
-	_, err := wire.Run(t.Context(), at, with(s.URL()), nil, runtime.Exec{Command: []string{"true"}})
+	_, err := runAt(t.Context(), at, with(s.URL()), runtime.Exec{Command: []string{"true"}})
 	require.NoError(t, err)
 
 	secret := "berth.key." + base64.RawURLEncoding.EncodeToString([]byte(all))
@@ -203,7 +222,7 @@ func TestShells_CommandsRunInWorkers(t *testing.T) {
 	at := s.URL() + "/_berth/endpoints/" + endpoint + "/workers/" + worker + "/exec"
 	require.Eventually(t, func() bool { // it may be on its way up
 		var out bytes.Buffer
-		code, err := wire.Run(t.Context(), at, bearer(key), nil, runtime.Exec{Command: []string{"sh", "-c", "echo $RUNPOD_POD_ID"}, Stdout: &out})
+		code, err := runAt(t.Context(), at, bearer(key), runtime.Exec{Command: []string{"sh", "-c", "echo $RUNPOD_POD_ID"}, Stdout: &out})
 		return err == nil && code == 0 && out.String() == worker+"\n"
 	}, time.Minute, 10*time.Millisecond)
 	refusedExec(t, 404, strings.Replace(at, worker, "nosuchworker", 1), bearer(key))
@@ -217,7 +236,7 @@ func TestShells_SimulatedPodsSaySo(t *testing.T) {
 	_, made := call(t, "POST", s.URL()+"/v2/pods", key, printingPod)
 	id, _ := made["id"].(string)
 	require.Eventually(t, func() bool {
-		_, err := wire.Run(t.Context(), s.URL()+"/_berth/pods/"+id+"/exec", bearer(key), nil, runtime.Exec{Command: []string{"true"}})
+		_, err := runAt(t.Context(), s.URL()+"/_berth/pods/"+id+"/exec", bearer(key), runtime.Exec{Command: []string{"true"}})
 		return err != nil && err.Error() == shell.Simulated.Error()
 	}, time.Minute, 10*time.Millisecond)
 }

@@ -37,7 +37,7 @@ func authorization(r *http.Request) string {
 
 // ExecPod is GET /_berth/pods/{podId}/exec.
 func (h controlsHandlers) ExecPod(c echo.Context, id string, p controls.ExecPodParams) error {
-	if err := h.checkExec(c.Request()); err != nil {
+	if err := h.checkOrigin(c.Request()); err != nil {
 		return err
 	}
 	target, err := h.Shells.Pod(contextOf(c), callerOf(c).UserID, compute.PodID(id))
@@ -49,7 +49,7 @@ func (h controlsHandlers) ExecPod(c echo.Context, id string, p controls.ExecPodP
 
 // ExecWorker is GET /_berth/endpoints/{endpointId}/workers/{workerId}/exec.
 func (h controlsHandlers) ExecWorker(c echo.Context, endpoint, id string, p controls.ExecWorkerParams) error {
-	if err := h.checkExec(c.Request()); err != nil {
+	if err := h.checkOrigin(c.Request()); err != nil {
 		return err
 	}
 	target, err := h.Shells.Worker(contextOf(c), callerOf(c).UserID, compute.EndpointID(endpoint), compute.WorkerID(id))
@@ -59,20 +59,23 @@ func (h controlsHandlers) ExecWorker(c echo.Context, endpoint, id string, p cont
 	return h.exec(c, target, controls.ExecPodParams(p))
 }
 
-// checkExec refuses what is no websocket, and one that a page of another origin asks for (rule exec.origin).
-func (h controlsHandlers) checkExec(r *http.Request) error {
+// checkOrigin refuses what a page of another origin asks for (rule exec.origin).
+func (h controlsHandlers) checkOrigin(r *http.Request) error {
 	if origin := r.Header.Values(echo.HeaderOrigin); len(origin) > 0 {
 		of, err := url.Parse(origin[0])
 		if err != nil || len(origin) > 1 || of.Host == "" || !strings.EqualFold(of.Host, h.Proxies.Host(r)) {
 			return compute.Errorf(compute.Forbidden, "the request is one of a page of another origin")
 		}
 	}
-	return wire.Check(r)
+	return nil
 }
 
 // exec speaks of a command until it has ended.
 func (h controlsHandlers) exec(c echo.Context, t shell.Target, p controls.ExecPodParams) error {
 	r := requestOf(c)
+	if err := wire.Check(r.Request()); err != nil {
+		return err
+	}
 	key := r.caller.Key
 	session, err := h.Shells.Begin(t, shell.By{User: r.caller.UserID, Through: "http", Of: string(key.ID), From: r.Request().RemoteAddr})
 	if err != nil {
@@ -93,7 +96,9 @@ func (h controlsHandlers) exec(c echo.Context, t shell.Target, p controls.ExecPo
 		return err == nil && now.ID == key.ID || compute.CodeOf(err) == compute.Unavailable
 	}
 	wire.Serve(c.Response(), c.Request(), value(p.Stdin), tty, still, func(ctx context.Context, e runtime.Exec) (int, error) {
-		e.Command = p.Command
+		if len(p.Command) > 1 || len(p.Command) == 1 && p.Command[0] != "" { // generated clients write an empty list as command=
+			e.Command = p.Command
+		}
 		return session.Run(ctx, e)
 	})
 	return nil

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"github.com/coder/websocket"
 
+	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -29,30 +28,27 @@ type Refused struct {
 // Error gives the status.
 func (r *Refused) Error() string { return "the server answers " + r.Status }
 
-// Query is what a request says of the command.
-func Query(e runtime.Exec) url.Values {
-	q := url.Values{"command": e.Command}
+// Params is what a request says of the command.
+func Params(e runtime.Exec) (p controls.ExecPodParams) {
+	p.Command = e.Command
 	if e.Stdin != nil {
-		q.Set("stdin", "true")
+		p.Stdin = new(true)
 	}
-	if e.TTY != nil {
-		q.Set("tty", "true")
-		if e.TTY.Width > 0 && e.TTY.Height > 0 {
-			q.Set("width", strconv.Itoa(int(e.TTY.Width)))
-			q.Set("height", strconv.Itoa(int(e.TTY.Height)))
-		}
+	if e.TTY == nil {
+		return p
 	}
-	if len(e.Command) == 0 {
-		q.Del("command")
+	p.Tty = new(true)
+	if e.TTY.Width > 0 && e.TTY.Height > 0 {
+		p.Width, p.Height = new(int64(e.TTY.Width)), new(int64(e.TTY.Height))
 	}
-	return q
+	return p
 }
 
-// Run has the command run by the server, whose answer to a GET of the address with the query is a websocket, and gives its exit code.
+// Run has the command run by the server, whose answer to the request, which has the Params of the command, is a websocket, and gives its exit code.
 // The error is a *Refused, ErrEnded, that of ctx, what the server says of the command, or that of a writer.
-func Run(ctx context.Context, address string, header http.Header, client *http.Client, e runtime.Exec) (int, error) {
-	ws, answer, err := websocket.Dial(ctx, address+"?"+Query(e).Encode(), &websocket.DialOptions{ //nolint:bodyclose // the library closes it
-		HTTPClient: client, HTTPHeader: header, Subprotocols: []string{Protocol},
+func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error) {
+	ws, answer, err := websocket.Dial(ctx, request.URL.String(), &websocket.DialOptions{ //nolint:bodyclose // the library closes it
+		HTTPHeader: request.Header, Subprotocols: []string{Protocol},
 	})
 	if err != nil {
 		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
