@@ -93,6 +93,7 @@ var rooms = map[string]struct {
 	"impl/reference":                   {uses: []string{http}},
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/shell":                       {may: []string{"impl/compute", "impl/runtime"}},
+	"impl/gateway":                     {may: []string{"impl/compute", "impl/runtime", "impl/shell"}},
 	"impl/shell/wire":                  {may: []string{"gen/controls", "impl/compute", "impl/runtime"}, uses: []string{http}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/record": {
@@ -108,7 +109,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/shell", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/gateway", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/shell", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},

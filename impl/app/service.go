@@ -81,6 +81,11 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		shells.Wait()
 		return nil
 	})
+	err = letIn(work.loops.ctx, g, use, shells, u)
+	if err := c.passed("ssh", err); err != nil {
+		return nil, err
+	}
+
 	edge := edge{c, g.bounds, clocks.Clock, db, keys, rates, runs, g.at, g.seen, use, shells, controls, g.leaving, work.loops.ctx}
 	handler, err := newHandler(edge)
 	if err := c.passed("handlers", err); err != nil {

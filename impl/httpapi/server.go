@@ -38,6 +38,7 @@ type Services struct {
 	Builds     Builds
 	Scripts    *control.Scripts
 	Shells     *shell.Shells
+	SSHPort    int                        // at which users log in to their pods; 0: they do not
 	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
 	Registries *control.Registries
 	Secrets    *control.Secrets
