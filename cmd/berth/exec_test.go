@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // processPod makes a pod that is a process of this machine, and gives its id.
@@ -26,7 +27,7 @@ func (s *served) exec(stdin string, args ...string) ran {
 
 func TestExec_RunsCommandsInPodsAndWorkers(t *testing.T) {
 	t.Parallel()
-	s := serving(t, app.Config{Runtime: "process", Endpoints: []app.Endpoint{{Name: "stays", Command: []string{"sleep", "1000"}, WorkersMin: 1, WorkersMax: 1}}})
+	s := serving(t, app.Config{Runtime: "process", RuntimeSettings: setting.Values{"process-accept": {"commands"}}, Endpoints: []app.Endpoint{{Name: "stays", Command: []string{"sleep", "1000"}, WorkersMin: 1, WorkersMax: 1}}})
 	id := s.processPod()
 	r := s.exec("", "pods", "exec", id, "--", "sh", "-c", "echo one; echo two >&2; exit 7")
 	require.Equal(t, ran{code: 7, out: "one\n", err: "two\n"}, r)
@@ -46,7 +47,7 @@ func TestExec_RunsCommandsInPodsAndWorkers(t *testing.T) {
 
 func TestCopy_BringsFilesAndFoldersBothWays(t *testing.T) {
 	t.Parallel()
-	s := serving(t, app.Config{Runtime: "process", Endpoints: []app.Endpoint{{Name: "stays", Command: []string{"sleep", "1000"}}}})
+	s := serving(t, app.Config{Runtime: "process", RuntimeSettings: setting.Values{"process-accept": {"commands"}}, Endpoints: []app.Endpoint{{Name: "stays", Command: []string{"sleep", "1000"}}}})
 	id := s.processPod()
 	here, there := t.TempDir(), t.TempDir() // the pod has the files of this machine
 	write := func(path, text string, mode os.FileMode) {

@@ -21,9 +21,13 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/setting"
 	"github.com/berthdev/berth/impl/shell"
 	"github.com/berthdev/berth/impl/shell/wire"
 )
+
+// accepting are the settings of a server that runs commands beside processes of its machine.
+var accepting = setting.Values{"process-accept": {"commands"}}
 
 // running makes a pod of processes and gives its id once it runs.
 func running(t *testing.T, s *app.Server, key string) string {
@@ -77,7 +81,7 @@ func refusedExec(t *testing.T, want int, address string, header http.Header) {
 
 func TestShells_CommandsRunInPods(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}})
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", RuntimeSettings: accepting, Endpoints: []app.Endpoint{printing}})
 	key := s.FirstKey()
 	id := running(t, s, key)
 
@@ -101,7 +105,7 @@ func TestShells_CommandsRunInPods(t *testing.T) {
 
 func TestShells_EndWithTheConnectionThePodAndTheServer(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}})
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", RuntimeSettings: accepting, Endpoints: []app.Endpoint{printing}})
 	key := s.FirstKey()
 	id := running(t, s, key)
 	file := t.TempDir() + "/hung-up"
@@ -148,7 +152,7 @@ func TestShells_EndWithTheConnectionThePodAndTheServer(t *testing.T) {
 func TestShells_AreForWhoMayChangeThePod(t *testing.T) {
 	t.Parallel()
 	var log lines
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", RuntimeSettings: accepting, Endpoints: []app.Endpoint{printing}, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	all := s.FirstKey()
 	id := running(t, s, all)
 	at := s.URL() + "/_berth/pods/" + id + "/exec"
@@ -208,7 +212,7 @@ func TestShells_CommandsRunInWorkers(t *testing.T) {
 	t.Parallel()
 	stays := printing
 	stays.WorkersMin, stays.WorkersMax = 1, 1
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{stays}})
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", RuntimeSettings: accepting, Endpoints: []app.Endpoint{stays}})
 	key, endpoint := s.FirstKey(), string(s.Endpoints()["printing"])
 	var worker string
 	require.Eventually(t, func() bool {
@@ -227,6 +231,15 @@ func TestShells_CommandsRunInWorkers(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 	refusedExec(t, 404, strings.Replace(at, worker, "nosuchworker", 1), bearer(key))
 	refusedExec(t, 404, strings.Replace(at, endpoint, "aaaaaaaaaaaaaa", 1), bearer(key))
+}
+
+func TestShells_ProcessesTakeNoneUnlessTheSettingsSaySo(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{printing}})
+	key := s.FirstKey()
+	id := running(t, s, key)
+	_, err := runAt(t.Context(), s.URL()+"/_berth/pods/"+id+"/exec", bearer(key), runtime.Exec{Command: []string{"true"}})
+	require.EqualError(t, err, shell.NotTaken.Error())
 }
 
 func TestShells_SimulatedPodsSaySo(t *testing.T) {

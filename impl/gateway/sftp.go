@@ -35,10 +35,14 @@ func (s *session) files(ctx context.Context) int {
 		return s.run(ctx, []string{"sh", "-c", ownServer})
 	}
 
-	at := strings.TrimSuffix(where, "\n")
-	server := sftp.NewRequestServer(s.channel, sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(at))
+	return f.serve(s.channel, strings.TrimSuffix(where, "\n"))
+}
+
+// serve speaks the protocol with a client, whose relative paths begin at a folder.
+func (f *files) serve(client io.ReadWriteCloser, at string) int {
+	server := sftp.NewRequestServer(client, sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(at))
 	defer func() { _ = server.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	defer context.AfterFunc(f.ctx, func() { _ = server.Close() })()
 	if err := server.Serve(); err != nil && !errors.Is(err, io.EOF) {
 		return 1
 	}

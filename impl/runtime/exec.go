@@ -13,6 +13,8 @@ var (
 	ErrNoExec = errors.New("this runtime runs no further commands")
 	// ErrSimulated is ErrNoExec of what only simulates.
 	ErrSimulated = fmt.Errorf("%w: they are simulated", ErrNoExec)
+	// ErrNotAccepted is ErrNoExec of a machine that must not run what whoever has a key likes.
+	ErrNotAccepted = fmt.Errorf("%w: the settings do not accept any", ErrNoExec)
 	// ErrNotUp says that no process of the allocation runs, and so no command can run beside it.
 	ErrNotUp = errors.New("it is not up")
 )

@@ -152,6 +152,7 @@ func (r Refusal) Error() string { return string(r) }
 const (
 	Simulated Refusal = "no commands run here: what the server has is simulated"
 	NoExec    Refusal = "no commands run here: what the server runs pods and workers on does not run any"
+	NotTaken  Refusal = "no commands run here: the server runs processes of its own machine, beside which its settings let none run (process-accept: commands)"
 	NotUp     Refusal = "it does not run, or has ended"
 	Away      Refusal = "what it runs on does not answer: try again later"
 	Ending    Refusal = "the server ends"
@@ -189,6 +190,8 @@ func (one *Session) Run(ctx context.Context, e runtime.Exec) (int, error) {
 		return 0, ctx.Err()
 	case errors.Is(err, runtime.ErrSimulated):
 		refusal = Simulated
+	case errors.Is(err, runtime.ErrNotAccepted):
+		refusal = NotTaken
 	case errors.Is(err, runtime.ErrNoExec):
 		refusal = NoExec
 	case errors.Is(err, runtime.ErrNotUp), errors.Is(err, runtime.ErrUnknown):

@@ -18,8 +18,8 @@ import (
 	"github.com/berthdev/berth/impl/runtime"
 )
 
-// Exec runs a command as the user that runs berth, where the allocation's process runs and with its environment. What shells of this
-// machine read at their start is read, too.
+// Exec runs a command as the user that runs berth, where the allocation's process runs and with its environment, if Config.Rules let it:
+// it may do whatever berth may.
 func (h *Runtime) Exec(ctx context.Context, id string, e runtime.Exec) (int, error) {
 	r, err := h.run(id)
 	switch {
@@ -27,6 +27,8 @@ func (h *Runtime) Exec(ctx context.Context, id string, e runtime.Exec) (int, err
 		return 0, err
 	case r.over() || r.isStopping():
 		return 0, runtime.ErrNotUp
+	case !h.rules.Commands:
+		return 0, runtime.ErrNotAccepted
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/process"
 )
@@ -49,6 +50,15 @@ func TestExec_TerminalHasASizeThatChanges(t *testing.T) {
 	require.NoError(t, err)
 	read("43 132\r\n")
 	require.Equal(t, 5, <-ended)
+}
+
+func TestExec_RunsNothingUnlessTheRulesLetIt(t *testing.T) {
+	t.Parallel()
+	host := strict(t, process.Config{Commands: map[string][]string{"i": {"sleep", "1000"}}, Rules: compute.ProcessRules{Args: true, AnyEnv: true}})
+	require.NoError(t, host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "i"}))
+	_, err := host.Exec(t.Context(), "a", runtime.Exec{Command: []string{"true"}})
+	require.ErrorIs(t, err, runtime.ErrNotAccepted)
+	require.ErrorIs(t, err, runtime.ErrNoExec)
 }
 
 func TestExec_GivesWhatShellsGive(t *testing.T) {

@@ -120,7 +120,7 @@ func newRuntime(t *testing.T, c process.Config) *process.Runtime {
 	if c.Commands == nil {
 		c.Commands = map[string][]string{"self": {os.Args[0]}}
 	}
-	c.Rules = compute.ProcessRules{Args: true, AnyEnv: true}
+	c.Rules = compute.ProcessRules{Args: true, Commands: true, AnyEnv: true}
 	return strict(t, c)
 }
 
