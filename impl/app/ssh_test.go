@@ -112,9 +112,9 @@ func TestSSH_CommandsShellsAndTerminals(t *testing.T) {
 	read("40 120")
 	read("term=vt100")
 	require.NoError(t, session.WindowChange(50, 132))
-	_, err = io.WriteString(in, "stty size\n")
+	_, err = io.WriteString(in, "until [ \"$(stty size)\" = '50 132' ]; do sleep 0.01; done; echo it is $((6*7))\n") // the echo of this has no 42
 	require.NoError(t, err)
-	read("50 132")
+	read("it is 42")
 	_, err = io.WriteString(in, "exit 5\n")
 	require.NoError(t, err)
 	ended, is := errors.AsType[*ssh.ExitError](session.Wait())
