@@ -202,5 +202,9 @@ for i in 0 1 2; do wait "${kinds[$i]}" || failed=1; done
 wait "$second" || failed=1
 cat "$tmp/again.out" "$tmp/nothing.out" "$tmp/python.out" "$tmp/node.out"
 [ -z "$failed" ] || exit 1
-if [ -z "${QUICK:-}" ]; then installed; fi
+if [ -z "${QUICK:-}" ]; then
+	installed
+	for os in windows darwin; do GOOS=$os CGO_ENABLED=0 go vet . ./berthtest ./cmd/berth || fail "go vet for $os"; done
+	echo "ok: go vet for Windows and macOS"
+fi
 echo "all of it in $SECONDS s"
