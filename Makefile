@@ -184,6 +184,10 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 pause: build ## pause servers and step their clocks under load, 100 times each, 4 servers side by side (PAUSES=n LEASE=30s SERVERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -pauses $(or $(PAUSES),100) -lease $(or $(LEASE),30s) -servers $(or $(SERVERS),4) $(if $(SEED),-seed $(SEED))
 
+.PHONY: backup
+backup: build ## backups of a server under load, killed in every other one, served elsewhere, 20 times (ROUNDS=n SEED=n)
+	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -backups $(or $(ROUNDS),20) $(if $(SEED),-seed $(SEED))
+
 .PHONY: cluster
 cluster: build ## pods on Kubernetes: a real API server, scheduler and controller manager, which are built once (10 minutes), with simulated nodes; CACHE=directory of them
 	conformance/cluster/run.sh bin/berth $(CACHE)
@@ -211,7 +215,7 @@ bench-validate: ## the generated validators beside encoding/json and kin-openapi
 	go test ./cmd/validgen -run '^$$' -bench 'CreatePodBody' -benchmem
 
 .PHONY: check-metrics
-check-metrics: build ## hold the metrics of a running server against promtool (needs it: Debian's package prometheus)
+check-metrics: build ## hold the metrics of a running server, the alerts and the dashboard against promtool (needs it, Debian's package prometheus, and jq)
 	.ci/check-metrics
 
 .PHONY: fuzz

@@ -44,7 +44,7 @@ type entry struct {
 // The commands, in the two groups of the help.
 var (
 	serverCommands = []entry{
-		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
+		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"backup", newBackupCommand}, {"restore", newRestoreCommand}, {"check", newCheckCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
 		{"record", newRecordCommand}, {"play", newPlayCommand}, {"compare", newCompareCommand},
 		{"doctor", newDoctorCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
 	}
@@ -52,7 +52,7 @@ var (
 		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"build", newBuildCommand}, {"templates", newTemplatesCommand},
 		{"volumes", newVolumesCommand}, {"global-volumes", newGlobalVolumesCommand}, {"secrets", newSecretsCommand}, {"catalog", newCatalogCommand},
 		{"hosts", newHostsCommand}, {"journal", newJournalCommand}, {"faults", newFaultsCommand}, {"script", newScriptCommand}, {"clock", newClockCommand}, {"webhooks", newWebhooksCommand},
-		{"states", newStatesCommand}, {"costs", newCostsCommand},
+		{"states", newStatesCommand}, {"costs", newCostsCommand}, {"events", newEventsCommand},
 	}
 )
 
