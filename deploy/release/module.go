@@ -33,7 +33,8 @@ func (r *release) writeModule(folder string) error {
 	text := func(content []byte) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := w.Write(content); return err }
 	}
-	return errors.Join(create(base+".info", text(about)), create(base+".mod", text(requires)), create(base+".zip", func(w io.Writer) error {
+	list := filepath.Join(filepath.Dir(base), "list")
+	return errors.Join(create(list, text([]byte(version+"\n"))), create(base+".info", text(about)), create(base+".mod", text(requires)), create(base+".zip", func(w io.Writer) error {
 		return zip.CreateFromVCS(w, module.Version{Path: moduleName, Version: version}, root, "HEAD", "")
 	}))
 }
