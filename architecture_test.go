@@ -72,7 +72,7 @@ var rooms = map[string]struct {
 	"impl/args":                        {},
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
 	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
-	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem"}, uses: []string{http}},
+	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem", "impl/queue"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
 	"impl/setting":                     {},
 	"impl/runtime":                     {may: []string{"impl/compute", "impl/setting"}},

@@ -133,3 +133,12 @@ func (a *addresses) public(r *http.Request) string {
 	}
 	return a.queueURL
 }
+
+// publicHost is the host of the configured base; empty: there is none.
+func (a *addresses) publicHost() string {
+	base, err := url.Parse(a.publicURL)
+	if err != nil {
+		return ""
+	}
+	return base.Host
+}

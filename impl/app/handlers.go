@@ -81,7 +81,8 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 // podProxy makes what answers the requests to pods.
 func (e edge) podProxy() *proxy.Proxy {
 	return proxy.New(proxy.Config{
-		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates,
+		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates, PodPaths: e.config.PodPaths,
+		Keys: e.who.keyring, Requests: e.use.queue, Ports: e.use.workers.Ports, Clock: e.clock, Own: e.at.publicHost(),
 		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log,
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/webhook"
@@ -35,6 +36,7 @@ type useCases struct {
 	builds     *loop.Builds
 	scripts    *control.Scripts
 	scripted   *loop.ScriptedWorkers // nil: workers are not simulated
+	health     *proxy.Health         // nil: workers are simulated, and nothing in them could be asked
 
 	declared map[string]compute.EndpointID // the declared endpoints, by name
 	kept     *beside[struct{}]             // the secret, on disk
@@ -103,7 +105,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	demand, scripts := loop.NewHint(), loop.NewScripts(c.store)
 	use.scripts = control.NewScripts(c.store, c.runs.forRules(), scripts.Changed)
 	settings := queue.DefaultSettings()
-	settings.Lease = c.Lease
+	settings.Lease, settings.RequestWait = c.Lease, c.RequestWait
 
 	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
 		Demand: loop.Both(demand, scripts.Hint), Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
@@ -145,6 +147,9 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
 		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand, Scripts: scripts,
 	})
+	if !c.runs.kind.Can.Simulates {
+		use.health = proxy.NewHealth(use.queue, use.workers.Ports, c.Log)
+	}
 	use.scripted = newScripted(c, scripts, use.workers, use.queue)
 
 	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)

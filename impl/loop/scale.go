@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -57,6 +59,9 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	}
 
 	want = min(max(want, e.WorkersMin), e.WorkersMax)
+	if e.Type == compute.LoadBalancer {
+		return balance(d, want, now)
+	}
 	out.start = max(0, want-have)
 	for _, w := range d.Workers {
 		if w.Draining || w.Leaving {
@@ -72,4 +77,60 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	}
 
 	return out
+}
+
+// balance decides for an endpoint that balances load, which is to have so many workers. Workers of an earlier release go one by one, each as
+// soon as one of the latest stands in for it, or at once where there is room for no other: a worker that goes answers what it has, and
+// requests that find none wait. Those that are not healthy count, so that no failing one makes more.
+func balance(d queue.Demand, want int, now time.Time) (out decision) {
+	e := d.Endpoint
+	have, stale, ready, coming := 0, 0, 0, 0
+	for _, w := range d.Workers {
+		switch {
+		case w.Draining:
+		case w.Leaving:
+			out.stop = append(out.stop, w.ID)
+		default:
+			have++
+			switch {
+			case w.Stale:
+				stale++
+			case beginning(w):
+				coming++
+			case w.Status != compute.WorkerUnhealthy:
+				ready++
+			}
+		}
+	}
+
+	missing := max(0, want-(have-stale))
+	out.start = min(missing, max(0, e.WorkersMax-have))
+	retire := min(stale, max(0, stale+ready-want))
+	if retire == 0 && stale > 0 && missing > 0 && out.start == 0 && coming == 0 {
+		retire = 1
+	}
+
+	for _, w := range leastBusy(d.Workers) {
+		if w.Draining || w.Leaving {
+			continue
+		}
+		resting := w.Requests == 0 && !beginning(w)
+		spare := have > want
+		surplus := have > e.WorkersMax && w.Requests == 0
+		replaced := w.Stale && retire > 0
+		if surplus || replaced || spare && w.Status == compute.WorkerThrottled || spare && resting && now.Sub(w.IdleSince) >= e.IdleTimeout {
+			have--
+			if w.Stale {
+				retire--
+			}
+			out.stop = append(out.stop, w.ID)
+		}
+	}
+
+	return out
+}
+
+// leastBusy gives the workers in the order in which they go: those first that no request would miss.
+func leastBusy(all []queue.WorkerView) []queue.WorkerView {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b queue.WorkerView) int { return cmp.Compare(a.Requests, b.Requests) })
 }
