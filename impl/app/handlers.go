@@ -53,7 +53,7 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
 	services := httpapi.Services{
-		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
+		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, QueueURL: e.at.public, BaseURL: e.at.balanced(c.Domain), Registries: use.registries, Secrets: use.secrets,
 		Why: &why.Reasons{
 			Store: e.db.store, Clock: e.clock, Queue: use.queue, Control: use.control, Endpoints: use.endpoints, Placement: use.placement,
 			Workers: use.workers, Pods: use.pods,

@@ -60,7 +60,7 @@ var table = []row{
 		Help: "base of the queue as workers in containers reach it; without it the queue's own address, or the name of this machine inside of them where that is a loopback one",
 	}, func(c *Config) any { return &c.WorkerURL }},
 	{setting.Setting{
-		Name: "domain", Default: "localhost", Option: "Domain", Check: proxy.CheckDomain,
+		Name: "domain", Default: proxy.DefaultDomain, Option: "Domain", Check: proxy.CheckDomain,
 		Help: "domain below which pods and endpoints are shown: {podId}-{port}.DOMAIN, at the port of all interfaces, leads to an http port of the pod, and {endpointId}.DOMAIN to the workers of an endpoint that balances load; its names must lead to the server, as those below localhost do on the machine itself",
 	}, func(c *Config) any { return &c.Domain }},
 	{setting.Setting{

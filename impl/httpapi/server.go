@@ -36,7 +36,8 @@ type Services struct {
 	Workers    Workers
 	Builds     Builds
 	Scripts    *control.Scripts
-	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
+	QueueURL   func(*http.Request) string                     // base of the queue for who sent the request, without a slash at the end
+	BaseURL    func(*http.Request, compute.EndpointID) string // base of an endpoint that balances load, likewise
 	Registries *control.Registries
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue

@@ -10,6 +10,9 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
+// DefaultDomain is the domain where none is set. Its names lead to the machine itself, where a client knows them.
+const DefaultDomain = "localhost"
+
 // The first parts of host names: of a port of a pod, and of an endpoint.
 var (
 	label         = regexp.MustCompile(`^([a-z0-9]{14})-([1-9][0-9]{0,4})$`)

@@ -13,13 +13,13 @@ import (
 // What begins the paths that lead into pods and to endpoints, for clients that know no names below the domain. They are read as they were
 // sent, before anything is unescaped or tidied: so the rest of a path, whatever it is made of, reaches nothing but what it was sent to.
 const (
-	podPaths      = "/proxy/pods/"
-	endpointPaths = "/proxy/endpoints/"
+	PodPaths      = "/proxy/pods/"      // then the id and the port
+	EndpointPaths = "/proxy/endpoints/" // then the id
 )
 
 var (
-	podInPath      = regexp.MustCompile(`^/proxy/pods/([a-z0-9]{14})/([1-9][0-9]{0,4})(?:/|$)`)
-	endpointInPath = regexp.MustCompile(`^/proxy/endpoints/([a-z0-9]{14})(?:/|$)`)
+	podInPath      = regexp.MustCompile(`^` + PodPaths + `([a-z0-9]{14})/([1-9][0-9]{0,4})(?:/|$)`)
+	endpointInPath = regexp.MustCompile(`^` + EndpointPaths + `([a-z0-9]{14})(?:/|$)`)
 )
 
 // inPath serves what is asked for by its path, and reports whether it is.
