@@ -271,7 +271,9 @@ func TestEndpoint_LimitsHold(t *testing.T) {
 		}
 	}})
 	t.Cleanup(func() { close(release) })
-	told(t, c.send(t, "POST", "/read", "", func(r *http.Request) { r.ContentLength, r.Body = MostOfEndpoint+1, io.NopCloser(zeros(MostOfEndpoint+1)) }), 413)
+	told(t, c.send(t, "POST", "/read", "", func(r *http.Request) {
+		r.ContentLength, r.Body = MostOfEndpoint+1, io.NopCloser(zeros(MostOfEndpoint+1))
+	}), 413)
 	told(t, c.send(t, "POST", "/read", "", func(r *http.Request) { r.ContentLength, r.Body = -1, io.NopCloser(zeros(MostOfEndpoint+1)) }), 413)
 	told(t, c.send(t, "GET", "/write", ""), 502)
 	_, err := io.Copy(io.Discard, c.send(t, "GET", "/stream", "").Body)

@@ -353,7 +353,7 @@ func (q *Queue) SetCondition(e compute.EndpointID, w compute.WorkerID, c Conditi
 	case c == Loading || c == Unreachable && !s.proven:
 		s.seen, s.unhealthy, s.waits = false, "", detail
 	default:
-		s.unhealthy = detail
+		s.unhealthy = cmp.Or(detail, "its health check fails")
 	}
 	if c != Healthy && s.sick.IsZero() {
 		s.sick = now
