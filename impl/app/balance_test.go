@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -178,4 +179,63 @@ func TestBalance_AReleaseLosesNoRequest(t *testing.T) {
 			require.NoError(t, b.Close())
 		})
 	}
+}
+
+func TestBalance_AWorkerThatCrashesIsReplaced(t *testing.T) {
+	t.Parallel()
+	b := balance(t, "4", `{"min":1,"max":1}`)
+	for range 2 {
+		r, err := b.ask(t.Context(), "/crash")
+		require.NoError(t, err)
+		require.Equal(t, 502, r.status, r.body)
+		require.NotEmpty(t, r.worker)
+		next, err := b.ask(t.Context(), "/") // held until another worker is healthy
+		require.NoError(t, err)
+		require.Equal(t, 200, next.status, next.body)
+		require.NotEqual(t, r.worker, next.worker)
+
+		gone, err := b.ask(t.Context(), "/", "strict "+r.worker)
+		require.NoError(t, err)
+		require.Equal(t, 404, gone.status, gone.body)
+		require.Contains(t, gone.body, `"error":"affinity_worker_gone"`)
+	}
+	require.NoError(t, b.Close())
+}
+
+func TestBalance_AStreamKeepsItsWorkerUntilItEnds(t *testing.T) {
+	t.Parallel()
+	b := balance(t, "1", `{"min":0,"max":1,"idleTimeout":1}`)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	req, err := http.NewRequestWithContext(ctx, "GET", b.URL()+"/stream", nil)
+	require.NoError(t, err)
+	req.Host = b.id + ".localhost"
+	req.Header.Set("Authorization", b.key)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	require.Equal(t, 200, res.StatusCode)
+	lines := bufio.NewReader(res.Body)
+	read := func() {
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Contains(t, line, "data: ")
+		_, err = lines.ReadString('\n')
+		require.NoError(t, err)
+	}
+
+	read()
+	worker := res.Header.Get("X-Runpod-Worker-Id")
+	status, _ := call(t, "PATCH", b.URL()+"/v2/serverless/"+b.id, b.key, `{"image":"second"}`)
+	require.Equal(t, 200, status)
+	next, err := b.ask(t.Context(), "/") // of another worker, which may be there only since the other one goes
+	require.NoError(t, err)
+	require.Equal(t, 200, next.status, next.body)
+	require.NotEqual(t, worker, next.worker)
+	for range 100 { // 2 seconds, which is longer than the idle timeout
+		read()
+	}
+	leave()
+	require.Eventually(t, func() bool { return len(b.workers()) == 0 }, time.Minute, 50*time.Millisecond)
+	require.NoError(t, b.Close())
 }
