@@ -62,7 +62,7 @@ func (c *crew) waiting() Answer {
 		return Answer{Waits: true, Reason: Scaling, Because: fmt.Sprintf("worker %s is healthy: it is about to get a request", idle[0].ID), Details: Details{Worker: idle[0].ID}}
 	case len(idle) > 0:
 		return c.idle(idle)
-	case len(running) > 0 && !c.stuck():
+	case len(running) > 0:
 		return c.busy(len(running))
 	}
 	return c.coming()
@@ -117,11 +117,6 @@ func (c *crew) work() (one, several string) {
 		return "request", "requests"
 	}
 	return "job", "jobs"
-}
-
-// stuck reports whether workers that should be there are not, beside those that run.
-func (c *crew) stuck() bool {
-	return c.pause.Missing > 0 && len(c.those(withStatus(compute.WorkerRunning))) == 0
 }
 
 func (c *crew) noWorkers() Answer {
