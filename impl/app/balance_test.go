@@ -144,6 +144,10 @@ func TestBalance_WorkersComeWithRequestsAndGoWithoutThem(t *testing.T) {
 	}, time.Minute, 20*time.Millisecond)
 	_, workers := over()
 	require.Len(t, workers, 3)
+
+	over = b.under(1, "/") // all of them get some, and none idles
+	require.Eventually(t, func() bool { return len(b.workers()) == 1 }, time.Minute, 50*time.Millisecond)
+	over()
 	require.Eventually(t, func() bool { return len(b.workers()) == 0 }, time.Minute, 50*time.Millisecond)
 
 	_, health := call(t, "GET", b.URL()+"/v2/"+b.id+"/health", b.key, "")

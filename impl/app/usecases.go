@@ -147,10 +147,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
 		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand, Scripts: scripts,
 	})
-	if !c.runs.kind.Can.Simulates {
-		use.health = proxy.NewHealth(use.queue, use.workers.Ports, c.Log)
-	}
-	use.scripted = newScripted(c, scripts, use.workers, use.queue)
+	use.scripted, use.health = newScripted(c, scripts, use.workers, use.queue), newHealth(c, use.workers, use.queue)
 
 	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)
 	return use, err
@@ -165,6 +162,14 @@ func newScripted(c useCasesConfig, scripts *loop.Scripts, workers *loop.Workers,
 	return loop.NewScriptedWorkers(loop.ScriptedFleet{
 		Scripts: scripts, Workers: workers, Queue: q, Runtime: simulation, Clock: c.clock, Log: c.Log, Ping: c.Lease / pingsInALease,
 	})
+}
+
+// newHealth makes what asks the workers of endpoints that balance load how they are; nil: they are simulated.
+func newHealth(c useCasesConfig, workers *loop.Workers, q *queue.Queue) *proxy.Health {
+	if c.runs.kind.Can.Simulates {
+		return nil
+	}
+	return proxy.NewHealth(q, workers.Ports, c.Log)
 }
 
 // declares reports whether the settings of this start declare the endpoint.

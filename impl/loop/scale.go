@@ -51,7 +51,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	want := 0
 	switch {
 	case e.Scaler == compute.ByCount:
-		want = int(math.Ceil(float64(d.Waiting+d.Held) / max(1, e.ScalerValue)))
+		want = byCount(d)
 	case d.Waiting > 0 && have == 0:
 		want = 1
 	case d.Waiting > 0:
@@ -77,6 +77,46 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	}
 
 	return out
+}
+
+// byCount is how many workers an endpoint needs that is scaled by the count of its jobs or requests.
+func byCount(d queue.Demand) int {
+	return int(math.Ceil(float64(d.Waiting+d.Held) / max(1, d.Endpoint.ScalerValue)))
+}
+
+// needs remembers how many workers an endpoint that balances load has needed of late: requests go to whoever has idled longest, so that with
+// few of them, too, no worker may ever idle for long.
+type needs struct {
+	began       time.Time // of the span that lasts
+	now, before int       // the most that were needed in it, and in the one before
+}
+
+// most notes what is needed now, and gives the most that was needed within a span, if not two. Of the time before the first one nobody knows.
+func (n *needs) most(need int, now time.Time, span time.Duration) int {
+	if n.began.IsZero() {
+		n.began, n.now = now, math.MaxInt
+	}
+	if now.Sub(n.began) >= span {
+		n.began, n.before, n.now = now, n.now, 0
+	}
+	n.now = max(n.now, need)
+	return max(n.now, n.before)
+}
+
+// unneeded gives the workers that go beside those that are to be stopped, since the endpoint, which balances load, has needed no more than
+// so many for a while: those with the fewest requests. They answer what they have.
+func unneeded(d queue.Demand, stopped []compute.WorkerID, needed int) (ids []compute.WorkerID) {
+	var there []queue.WorkerView
+	for _, w := range leastBusy(d.Workers) {
+		if !w.Draining && !w.Leaving && !beginning(w) && !slices.Contains(stopped, w.ID) {
+			there = append(there, w)
+		}
+	}
+
+	for _, w := range there[:max(0, len(there)-max(needed, d.Endpoint.WorkersMin))] {
+		ids = append(ids, w.ID)
+	}
+	return ids
 }
 
 // balance decides for an endpoint that balances load, which is to have so many workers. Workers of an earlier release go one by one, each as
@@ -116,7 +156,7 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 		}
 		resting := w.Requests == 0 && !beginning(w)
 		spare := have > want
-		surplus := have > e.WorkersMax && w.Requests == 0
+		surplus := have > e.WorkersMax
 		replaced := w.Stale && retire > 0
 		if surplus || replaced || spare && w.Status == compute.WorkerThrottled || spare && resting && now.Sub(w.IdleSince) >= e.IdleTimeout {
 			have--

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -99,8 +100,42 @@ func TestDecide_WhoGoesWhereLoadIsBalanced(t *testing.T) {
 		"an old one goes once a new one is up":        {with(e, 0, 2, stale(running), fresh), decision{stop: []compute.WorkerID{"r"}}},
 		"the old one goes that has fewer requests":    {with(e, 0, 3, stale(running), stale(worker("l", compute.WorkerRunning, 1, 0)), fresh), decision{stop: []compute.WorkerID{"l"}}},
 		"the only one that may be goes first":         {with(one, 0, 2, stale(running)), decision{stop: []compute.WorkerID{"r"}}},
-		"those over the maximum go without requests":  {with(one, 0, 2, running, fresh), decision{stop: []compute.WorkerID{"f"}}},
+		"those over the maximum go at once":           {with(one, 0, 3, running, worker("l", compute.WorkerRunning, 1, 0)), decision{stop: []compute.WorkerID{"l"}}},
 	} {
 		require.Equal(t, c.want, decide(c.d, now), name)
 	}
+}
+
+func TestNeeds_AreTheMostOfTheLastSpan(t *testing.T) {
+	t.Parallel()
+	var n needs
+	at := time.UnixMilli(1_700_000_000_000)
+	for _, step := range []struct {
+		after      time.Duration
+		need, most int
+	}{
+		{0, 1, math.MaxInt}, {9 * time.Second, 0, math.MaxInt}, // of the time before nobody knows
+		{time.Second, 1, math.MaxInt}, {10 * time.Second, 2, 2}, {9 * time.Second, 0, 2}, {time.Second, 0, 2}, {9 * time.Second, 1, 2}, {time.Second, 1, 1}, {10 * time.Second, 0, 1}, {10 * time.Second, 0, 0},
+	} {
+		at = at.Add(step.after)
+		require.Equal(t, step.most, n.most(step.need, at, 10*time.Second), "%v", step)
+	}
+}
+
+func TestUnneeded_AreThoseWithTheFewestRequests(t *testing.T) {
+	t.Parallel()
+	worker := func(id compute.WorkerID, requests int) queue.WorkerView {
+		return queue.WorkerView{ID: id, Status: compute.WorkerRunning, Requests: requests}
+	}
+	leaving, starting := worker("v", 0), queue.WorkerView{ID: "s", Status: compute.WorkerInitializing}
+	leaving.Leaving = true
+	d := queue.Demand{Workers: []queue.WorkerView{worker("a", 3), worker("b", 1), leaving, worker("c", 2)}}
+	require.Empty(t, unneeded(d, nil, 3))
+	require.Empty(t, unneeded(d, nil, math.MaxInt))
+	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 2))
+	require.Equal(t, []compute.WorkerID{"c"}, unneeded(d, []compute.WorkerID{"b"}, 1))
+	d.Endpoint.WorkersMin = 2
+	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 0))
+	d.Workers = append(d.Workers, starting)
+	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 0), "one that is being started stands in for none yet")
 }

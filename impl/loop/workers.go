@@ -83,6 +83,7 @@ type Workers struct {
 type scaling struct {
 	pause   pause
 	missing []compute.WorkerID // the ids that those get who should be there
+	needs   needs              // of an endpoint that balances load
 }
 
 // pause is why an endpoint gets no worker now.
@@ -237,6 +238,9 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling) {
 	}
 	l.giveUp(d, s, now)
 	out := decide(d, now)
+	if e.Type == compute.LoadBalancer && !d.Gone {
+		out.stop = append(out.stop, unneeded(d, out.stop, s.needs.most(byCount(d), now, e.IdleTimeout))...)
+	}
 	for _, id := range out.stop {
 		l.stop(e.ID, id, ending{why: "the worker was not needed any more, or was to be replaced"})
 	}
