@@ -186,7 +186,14 @@ func (t toWorkers) RoundTrip(r *http.Request) (*http.Response, error) {
 				return res, nil
 			}
 		}
-		if known && !dialing(err) || r.Context().Err() != nil {
+		if r.Context().Err() != nil {
+			return nil, err
+		}
+		if known && !dialing(err) {
+			var long *http.MaxBytesError
+			if !errors.As(err, &long) { // the client's
+				t.p.Requests.SetCondition(v.endpoint, v.turn.Worker, queue.Unreachable, "it ended a connection before it answered")
+			}
 			return nil, err
 		}
 		if v.tried[v.turn.Worker] {

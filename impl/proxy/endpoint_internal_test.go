@@ -230,6 +230,9 @@ func TestEndpoint_NothingIsSentTwice(t *testing.T) {
 		<-runs
 		require.Empty(t, runs)
 	}
+	for _, w := range c.queue.Served() {
+		require.False(t, w.Ready, "each is asked how it is before it gets more")
+	}
 }
 
 func TestEndpoint_RefusesInTheWordsOfThePublicService(t *testing.T) {
