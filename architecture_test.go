@@ -73,7 +73,7 @@ var rooms = map[string]struct {
 	"impl/changes":                     {may: []string{"impl/compute", "store"}},
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
 	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
-	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem"}, uses: []string{http}},
+	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem", "impl/queue"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
 	"impl/history":                     {may: []string{"impl/compute", "impl/queue"}},
 	"impl/setting":                     {},

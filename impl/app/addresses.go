@@ -10,7 +10,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/reference"
 )
 
@@ -149,4 +151,30 @@ func (a *addresses) public(r *http.Request) string {
 		return base
 	}
 	return a.queueURL
+}
+
+// publicHost is the host of the configured base; empty: there is none.
+func (a *addresses) publicHost() string {
+	base, err := url.Parse(a.publicURL)
+	if err != nil {
+		return ""
+	}
+	return base.Host
+}
+
+// balanced gives the base of an endpoint that balances load, for who sent the request: its name below the domain, or the path where the
+// domain is the default one, whose names not every client finds.
+func (a *addresses) balanced(domain string) func(*http.Request, compute.EndpointID) string {
+	return func(r *http.Request, id compute.EndpointID) string {
+		base := a.public(r)
+		at, err := url.Parse(base)
+		if err != nil || domain == "" || domain == proxy.DefaultDomain {
+			return base + proxy.EndpointPaths + string(id)
+		}
+		host := string(id) + "." + domain
+		if port := at.Port(); port != "" {
+			host = net.JoinHostPort(host, port)
+		}
+		return at.Scheme + "://" + host
+	}
 }

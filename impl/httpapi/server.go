@@ -40,8 +40,9 @@ type Services struct {
 	Builds     Builds
 	Scripts    *control.Scripts
 	Shells     *shell.Shells
-	SSHPort    int                        // at which users log in to their pods; 0: they do not
-	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
+	SSHPort    int                                            // at which users log in to their pods; 0: they do not
+	QueueURL   func(*http.Request) string                     // base of the queue for who sent the request, without a slash at the end
+	BaseURL    func(*http.Request, compute.EndpointID) string // base of an endpoint that balances load, likewise
 	Registries *control.Registries
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue
