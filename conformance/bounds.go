@@ -251,7 +251,7 @@ var _ = area(func() {
 		}
 		status, to := get(browser, "")
 		require.Equal(c, 302, status)
-		require.Equal(c, "/docs", to)
+		require.Contains(c, []string{"/console", "/docs"}, to)
 
 		for _, accept := range []string{"*/*", "", "application/json", "text/html;q=0, */*"} {
 			status, to = get(accept, "")
