@@ -33,7 +33,7 @@ export function stamp(at: string | number): string {
 export function usd(amount: number): string {
   if (amount === 0) return '$0.00'
   if (Math.abs(amount) >= 0.1) return `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
-  if (Math.abs(amount) >= 0.0001) return `$${amount.toFixed(4)}`
+  if (Math.abs(amount) >= 0.0001) return `$${amount.toFixed(4).replace(/0{1,2}$/, '')}`
   return amount > 0 ? '< $0.0001' : '$0.00'
 }
 
@@ -54,6 +54,12 @@ export function words(name: string): string {
   const spaced = name === name.toUpperCase() ? name.replace(/_/g, ' ').toLowerCase() : name.replace(/_/g, ' ').replace(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`)
   const known = spaced.replace(/\b(gpu|cpu|id|ids|ssh|url|ttl|vcpu|vcpus|ip|gb)\b/gi, w => (w.toLowerCase() === 'vcpu' ? 'vCPU' : w.toLowerCase() === 'vcpus' ? 'vCPUs' : w.toLowerCase() === 'ids' ? 'IDs' : w.toUpperCase()))
   return known.charAt(0).toUpperCase() + known.slice(1)
+}
+
+// firstLine gives of the error of a job the line that says most: the message of a Python handler's error, which is JSON.
+export function firstLine(error: string | undefined): string {
+  const message = /"error_message":\s*"((?:[^"\\]|\\.)*)"/.exec(error ?? '')?.[1]
+  return (message ? message.replace(/\\n.*/s, '').replace(/\\(.)/g, '$1') : error)?.split('\n')[0] ?? ''
 }
 
 // pretty writes JSON with an indent; what is no JSON stays as it is.

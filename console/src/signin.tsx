@@ -24,12 +24,12 @@ async function status(path: string, key: string): Promise<number> {
 // signIn takes the keys, whichever field they stand in, and says who they are of. A Problem if the server takes none of them.
 export async function signIn(given: Keys, remember: boolean): Promise<void> {
   let { key, controls } = { key: given.key.trim(), controls: given.controls.trim() }
-  if (key && !controls && (await status('/_berth/clock', key)) === 200) [key, controls] = ['', key]
+  const read = await status('/v2/pods?limit=1', key || controls)
+  if (read === 401) throw new Problem(401, 'Not taken', 'The server does not know this key.')
+  if (read === 403 && key && !controls && (await status('/_berth/clock', key)) === 200) [key, controls] = ['', key]
   const hasControls = controls !== '' && (await status('/_berth/clock', controls)) === 200
   if (controls && !hasControls) throw new Problem(401, 'Not taken', 'The server does not take this key for its test controls; it has them if it was started with --test-controls.')
   const first = key || controls
-  const read = await status('/v2/pods?limit=1', first)
-  if (read === 401) throw new Problem(401, 'Not taken', 'The server does not know this key.')
   const said = await open('get', '/_berth/session', { key: first }).then(a => a.json() as Promise<Said>).catch(() => null)
   const may = read === 200 || read === 429
   keep({ key, controls }, remember)

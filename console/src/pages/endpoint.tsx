@@ -67,9 +67,9 @@ function About({ endpoint: e }: { endpoint: Endpoint }) {
           <div class="figures">
             <div><span class="name">Waiting</span><div class="value num">{count(h.jobs.inQueue)}</div></div>
             <div><span class="name">In progress</span><div class="value num">{count(h.jobs.inProgress)}</div></div>
-            <div><span class="name">Completed</span><div class="value num">{count(h.jobs.completed)}</div><span class="note">{count(h.jobs.retried)} retried</span></div>
+            <div><span class="name">Completed</span><div class="value num">{count(h.jobs.completed)}</div><span class="below">{count(h.jobs.retried)} retried</span></div>
             <div><span class="name">Failed</span><div class="value num">{count(h.jobs.failed)}</div></div>
-            <div><span class="name">Workers up</span><div class="value num">{h.workers.idle + h.workers.running}</div><span class="note">{e.workers.min} to {e.workers.max}{h.workers.initializing ? `, ${h.workers.initializing} starting` : ''}</span></div>
+            <div><span class="name">Workers up</span><div class="value num">{h.workers.idle + h.workers.running}</div><span class="below">{e.workers.min} to {e.workers.max}{h.workers.initializing ? `, ${h.workers.initializing} starting` : ''}</span></div>
           </div>
         )}
       </Shown>

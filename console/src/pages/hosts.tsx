@@ -39,7 +39,7 @@ export function Hosts() {
             return <Table label="Hosts" tall={rows.length > 60} rows={rows} id={h => h.id} columns={[
               { name: 'Host', width: 'minmax(150px, 2fr)', cell: h => <span class="strong">{h.id}</span>, by: h => h.id }, { name: 'State', width: '104px', cell: h => (h.away ? <Status of="ERROR">Away</Status> : h.draining ? <Status of="LOW">Draining</Status> : <Status of="RUNNING">In use</Status>) },
               { name: 'GPU', width: 'minmax(90px, 1fr)', less: true, cell: h => h.gpu?.replace(/^NVIDIA /, '') ?? <span class="faint">–</span>, by: h => h.gpu ?? '' }, { name: 'GPUs held', width: '100px', right: true, less: true, cell: h => share(h.gpuCount, h.free.gpus) },
-              { name: 'vCPUs held', width: '130px', right: true, cell: h => share(h.vcpus, h.free.vcpus) }, { name: 'Memory (GB)', width: '130px', right: true, less: true, cell: h => share(h.memoryGb, h.free.memoryGb) },
+              { name: 'vCPUs held', width: '130px', right: true, less: true, cell: h => share(h.vcpus, h.free.vcpus) }, { name: 'Memory (GB)', width: '130px', right: true, less: true, cell: h => share(h.memoryGb, h.free.memoryGb) },
               { name: 'Actions', width: '132px', right: true, cell: h => <span class="nowrap"><Button small kind="bare" onClick={() => drain(h)} label={`${h.draining ? 'Use' : 'Drain'} ${h.id}`}>{h.draining ? 'Use' : 'Drain'}</Button> <Button small kind="bare" onClick={() => remove(h)} label={`Remove ${h.id}`}>Remove</Button></span> },
             ]} />
           }}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { send } from '../api'
 import { listen, type Change } from '../live'
-import { span, words } from '../format'
+import { firstLine, span, words } from '../format'
 import { ask, href, search } from '../router'
 import { Card, Choice, Empty, Failure, ID, LinkButton, Loading, Page, Status, Time } from '../ui/bits'
 import { Search, Table } from '../ui/table'
@@ -114,7 +114,7 @@ export function JobTable({ endpointId, tall }: { endpointId?: string; tall?: boo
           { name: 'Waited', width: '84px', right: true, less: true, cell: j => (j.delayTime === undefined ? '–' : span(j.delayTime)) },
           { name: 'Ran', width: '84px', right: true, less: true, cell: j => (j.executionTime === undefined ? '–' : span(j.executionTime)) },
           { name: 'Attempts', width: '66px', right: true, less: true, cell: j => j.attempts },
-          { name: 'Error', width: 'minmax(100px, 1.5fr)', less: true, cell: j => <span class="muted">{j.error?.split('\n')[0] ?? ''}</span> },
+          { name: 'Error', width: 'minmax(100px, 1.5fr)', less: true, cell: j => <span class="muted">{firstLine(j.error)}</span> },
         ]} />
       )}
     </>

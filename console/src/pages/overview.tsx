@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { open, send } from '../api'
 import { useResource, useSamples } from '../data'
-import { count, short, usd } from '../format'
+import { count, firstLine, short, usd } from '../format'
 import { href } from '../router'
 import { session } from '../session'
 import { Card, Empty, ID, LinkButton, Page, Shown, Status, Time } from '../ui/bits'
@@ -21,11 +21,11 @@ export function Overview() {
   const running = pods.data?.filter(p => p.status === 'RUNNING') ?? []
   const all = [...(healths.data?.values() ?? [])]
   const sum = (of: (h: (typeof all)[number]) => number) => all.reduce((a, h) => a + of(h), 0)
-  const figures = pods.data && {
+  const figures = pods.data && (healths.data || endpoints.data?.length === 0) && {
     pods: running.length, waiting: sum(h => h.jobs.inQueue), inProgress: sum(h => h.jobs.inProgress), workers: sum(h => h.workers.idle + h.workers.running), failed: sum(h => h.jobs.failed),
     cost: running.reduce((a, p) => a + p.cost, 0),
   }
-  const samples = useSamples('overview', figures)
+  const samples = useSamples('overview', figures || undefined)
   const series = (name: 'pods' | 'waiting' | 'inProgress' | 'workers' | 'failed' | 'cost') => samples.map(s => s[name])
   const broken = pods.data?.filter(p => p.status === 'ERROR').length ?? 0
   const past = history.data?.length ? history.data.map(s => ({ ...s, at: Date.parse(s.at) })) : samples
@@ -57,7 +57,7 @@ export function Overview() {
           <Card title="Failed jobs" flush actions={<a href={`${href('jobs')}?status=FAILED`}>All</a>}>
             <Shown of={failures} rows={3}>
               {page => page.jobs.length === 0 ? <Empty title="No job has failed" /> : <Table label="Failed jobs" rows={page.jobs} id={j => j.id} to={j => href('jobs', j.id)} columns={[
-                { name: 'Job', width: 'minmax(110px, 1fr)', cell: j => <ID of={j.id} /> }, { name: 'Error', width: '2fr', cell: j => j.error?.split('\n')[0] ?? '' }, { name: 'Ended', width: '110px', less: true, cell: j => <Time at={j.finishedAt ?? j.submittedAt} /> },
+                { name: 'Job', width: 'minmax(110px, 1fr)', cell: j => <ID of={j.id} /> }, { name: 'Error', width: '2fr', cell: j => firstLine(j.error) }, { name: 'Ended', width: '110px', less: true, cell: j => <Time at={j.finishedAt ?? j.submittedAt} /> },
               ]} />}
             </Shown>
           </Card>
@@ -79,7 +79,7 @@ export function Overview() {
 }
 
 function Figure({ to, name, value, note, children }: { to: string; name: string; value: string; note: string; children: ComponentChildren }) {
-  return <a href={to}><span class="name">{name}</span><div class="value num">{value}</div><span class="note">{note}</span>{children}</a>
+  return <a href={to}><span class="name">{name}</span><div class="value num">{value}</div><span class="below">{note}</span>{children}</a>
 }
 
 // Fleet shows how much of the hosts is held: a square for each host, fuller the more of it is.
@@ -90,7 +90,8 @@ function Fleet() {
       <Shown of={hosts} rows={3}>
         {all => {
           const total = (of: (h: Host) => number) => all.reduce((a, h) => a + Math.max(0, of(h)), 0)
-          const centers = [...new Set(all.map(h => h.dataCenterId))].sort()
+          const used = (c: string) => all.some(h => h.dataCenterId === c && held(h) > 0)
+          const centers = [...new Set(all.map(h => h.dataCenterId))].sort((a, b) => Number(used(b)) - Number(used(a)) || (a < b ? -1 : 1))
           return all.length === 0 ? <Empty title="There is no host" line="berth hosts add box-7 --data-center EU-RO-1" /> : (
             <div class="stack">
               <div>

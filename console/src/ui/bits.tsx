@@ -60,7 +60,7 @@ export function Time({ at }: { at: string | null | undefined }) {
 }
 
 export function ID({ of }: { of: string }) {
-  return <code class="id" title={of}>{of}</code>
+  return <code class="id" title={of}>{of.length > 24 ? `${of.slice(0, 8)}…${of.slice(-12)}` : of}</code>
 }
 
 export async function copy(text: string): Promise<void> {

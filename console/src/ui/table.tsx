@@ -79,7 +79,7 @@ export function Table<T>(p: Props<T>) {
   }, [])
 
   const tracks = p.columns.map(c => c.width ?? 'minmax(0, 1fr)').join(' ')
-  const fewer = p.columns.filter(c => !c.less).map(c => c.width ?? 'minmax(0, 1fr)').join(' ')
+  const fewer = p.columns.filter(c => !c.less).map(c => (c.width ?? 'minmax(0, 1fr)').replace(/minmax\(\d+px/, 'minmax(70px')).join(' ')
   const from = Math.min(view.from, Math.max(0, rows.length - 1))
   const to = Math.min(rows.length, view.to)
   const cells = (c: Column<T>) => `cell${c.right ? ' right' : ''}${c.less ? ' less' : ''}`

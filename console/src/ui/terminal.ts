@@ -1,36 +1,42 @@
-// The terminal, xterm.js. It writes its style sheets into elements of the page, which the Content-Security-Policy of the console
-// forbids; what it would write there goes to constructed style sheets, which are scripts' own.
+// The terminal, xterm.js. It writes style sheets into elements of the page, and styles into attributes, which the Content-Security-Policy
+// of the console forbids: what it would write there goes to constructed style sheets and to properties, which are scripts' own. It has
+// no option for that, so the page makes its elements for it in another way as long as a terminal is open.
 import { FitAddon } from '@xterm/addon-fit'
 import { Terminal } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
 
-// sheets gives a document whose style elements are empty, and fill a style sheet of their own.
-function sheets(): { document: Document; drop: () => void } {
+// permitted has the page make elements that write no styles into the document; drop ends it.
+function permitted(): { drop: () => void } {
   const made: CSSStyleSheet[] = []
-  const style = (): HTMLElement => {
-    const sheet = new CSSStyleSheet()
-    const element = document.createElement('span')
+  const create = document.createElement.bind(document) as (tag: string, options?: ElementCreationOptions) => HTMLElement
+  const sheet = (): HTMLElement => {
+    const own = new CSSStyleSheet()
+    const element = create('span')
     element.hidden = true
-    made.push(sheet)
-    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
-    Object.defineProperty(element, 'textContent', { get: () => '', set: (text: string) => sheet.replaceSync(text) })
+    made.push(own)
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, own]
+    Object.defineProperty(element, 'textContent', { get: () => '', set: (text: string) => own.replaceSync(text) })
     return element
   }
-  const proxy = new Proxy(document, {
-    get(of, name) {
-      if (name === 'createElement') return (tag: string, options?: ElementCreationOptions) => (tag === 'style' ? style() : of.createElement(tag, options))
-      const value = Reflect.get(of, name, of) as unknown
-      return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(of) : value
+  const styled = (element: HTMLElement): HTMLElement => {
+    const set = element.setAttribute.bind(element)
+    element.setAttribute = (name, value) => (name === 'style' ? void (element.style.cssText = value) : set(name, value))
+    return element
+  }
+  document.createElement = ((tag: string, options?: ElementCreationOptions) => (tag === 'style' ? sheet() : styled(create(tag, options)))) as typeof document.createElement
+  return {
+    drop: () => {
+      delete (document as { createElement?: unknown }).createElement // that of the prototype again
+      document.adoptedStyleSheets = document.adoptedStyleSheets.filter(s => !made.includes(s))
     },
-  })
-  return { document: proxy, drop: () => (document.adoptedStyleSheets = document.adoptedStyleSheets.filter(s => !made.includes(s))) }
+  }
 }
 
 export function openTerminal(box: HTMLElement): { terminal: Terminal; fit: () => void; close: () => void } {
-  const own = sheets()
+  const own = permitted()
   const terminal = new Terminal({
-    documentOverride: own.document, fontFamily: getComputedStyle(document.documentElement).getPropertyValue('--mono'), fontSize: 13, cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
-    theme: { background: '#0c1213', foreground: '#d5dedd', cursor: '#52c2c6', selectionBackground: '#2b4a4c' }, screenReaderMode: false, allowProposedApi: false,
+    fontFamily: getComputedStyle(document.documentElement).getPropertyValue('--mono'), fontSize: 13, cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
+    theme: { background: '#0c1213', foreground: '#d5dedd', cursor: '#52c2c6', selectionBackground: '#2b4a4c' },
   })
   const addon = new FitAddon()
   terminal.loadAddon(addon)
