@@ -16,7 +16,16 @@ const seeded = async () => {
   const server = await start('--test-controls', '--private-webhooks', '--seed', fileURLToPath(new URL('seed.yaml', import.meta.url)))
   return { server, ids: await furnish(server) }
 }
-const run = (name, what) => (!only || only.split(' ').includes(name) ? what() : undefined)
+// run goes on after a failure: one run says all that is wrong.
+const run = async (name, what) => {
+  if (only && !only.split(' ').includes(name)) return
+  try {
+    await what()
+  } catch (error) {
+    console.error(`FAILED: ${name}: ${error.stack}`)
+    process.exitCode = 1
+  }
+}
 
 try {
   // Two rows of tests side by side, each with a server of its own: what one does, the other does not see.

@@ -1,6 +1,6 @@
 // What is much, what is slow, and what is gone: ten thousand jobs, an empty server, one that does not answer, a shell.
 import assert from 'node:assert/strict'
-import { done, fair, go, open, settled, shot, start, until } from './harness.mjs'
+import { done, fair, go, open, settled, shot, start } from './harness.mjs'
 
 // Long tasks of the browser are kept from the beginning of the page.
 const watch = () => {
@@ -50,10 +50,9 @@ export async function thousands(server) {
 
 export async function empty() {
   const server = await start('--test-controls')
-  const tab = await open(server, '', { keys: `key=${server.key}&controls=${server.controlsKey}` })
+  const tab = await open(server, '', { keys: `key=${server.key}&controls=${server.controlsKey}`, expected: /404.*pods\/none/ })
   const { page } = tab
   for (const [path, says] of [['', 'Nothing runs here yet'], ['/pods', 'There is no pod yet'], ['/endpoints', 'There is no endpoint yet'], ['/jobs', 'There is no job yet'], ['/workers', 'No worker is up'], ['/templates', 'There is no template yet'], ['/volumes', 'There is no network volume yet'], ['/secrets', 'There is no secret yet'], ['/faults', 'Nothing is scripted'], ['/webhooks', 'No webhook was sent'], ['/states', 'Nothing is saved yet'], ['/jobs/new', 'A job needs an endpoint'], ['/pods/none', 'There is no such thing']]) {
-    if (path === '/pods/none') tab.wrong.push = line => (/404/.test(line) ? 0 : Array.prototype.push.call(tab.wrong, line))
     await go(tab, path)
     await page.getByText(says).first().waitFor()
   }
@@ -118,7 +117,7 @@ export async function shell(server) {
 // Somebody who has read nothing: from the link of the banner to a pod, a job, why another one waits, a frozen clock and a fault.
 export async function newcomer(banner) {
   const server = await banner()
-  const tab = await open(server, '', { keys: `key=${server.key}&controls=${server.controlsKey}`, expected: /503/ })
+  const tab = await open(server, '', { keys: `key=${server.key}&controls=${server.controlsKey}`, expected: /503|WebSocket/ })
   const { page } = tab
   await page.getByRole('link', { name: 'Create a pod' }).first().click()
   await page.locator('[data-pointer="/name"]').fill('mine')
@@ -163,5 +162,4 @@ export async function newcomer(banner) {
   await page.getByRole('row', { name: /200 run / }).first().waitFor()
   await shot(tab, 'newcomer')
   await done(tab, 'somebody new')
-  await until('the server is there', async () => true)
 }

@@ -8,6 +8,8 @@ export const all = [
   ['clock', '/clock'], ['faults', '/faults'], ['journal', '/journal'], ['webhooks', '/webhooks'], ['states', '/states'], ['graphql', '/graphql'], ['documents', '/documents'], ['nothing', '/nowhere'],
 ]
 
+const onPhones = ['overview', 'pods', 'pod-new', 'pod', 'endpoint', 'jobs', 'job-failed', 'journal', 'clock', 'hosts']
+
 // furnish gives the server jobs of every kind, workers, a webhook and a fault, and stops its clock.
 export async function furnish(server) {
   const { send } = server
@@ -38,7 +40,7 @@ export async function pages(server, ids) {
   const light = await open(server, '')
   const phone = await open(server, '', { phone: true })
   await Promise.all([light, dark, phone].map(async tab => {
-    for (const [name, path] of places) {
+    for (const [name, path] of places.filter(([name]) => !tab.phone || onPhones.includes(name))) {
       await go(tab, path)
       await shot(tab, name)
       if (!tab.phone) await fair(tab, name)
