@@ -97,15 +97,13 @@ export function setClock(clock: { now: string; mode: 'running' | 'frozen' | 'aut
   frozenAt.value = clock.mode === 'frozen' ? Date.parse(clock.now) : null
 }
 
-// useNow gives the time of the server's clock, again every so many milliseconds.
-export function useNow(every = 1000): number {
-  const [, tick] = useState(0)
-  useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && tick(n => n + 1), every)
-    return () => clearInterval(timer)
-  }, [every])
+// useNow gives the time of the server's clock, again every second: one timer for all that show it.
+export function useNow(): number {
+  void seconds.value
   return now()
 }
+const seconds = signal(0)
+setInterval(() => document.visibilityState === 'visible' && seconds.value++, 1000)
 
 // useSamples keeps the last values of something that changes, for charts where the server has no history of it.
 export function useSamples<T extends object>(name: string, value: T | undefined, most = 240): (T & { at: number })[] {

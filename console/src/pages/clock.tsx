@@ -21,7 +21,7 @@ export function Clock() {
 }
 
 function Controls() {
-  const now = useNow(250)
+  const now = useNow()
   const clock = useResource('clock', async () => {
     const c = await send('get', '/_berth/clock')
     setClock(c)

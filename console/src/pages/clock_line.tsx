@@ -5,6 +5,6 @@ import { href } from '../router'
 import { Status } from '../ui/bits'
 
 export function ClockLine() {
-  const now = useNow(1000)
+  const now = useNow()
   return <p><a href={href('clock')} title="The clock of the server"><Status of={clockMode.value}>{stamp(now)}</Status></a></p>
 }

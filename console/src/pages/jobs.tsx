@@ -18,13 +18,12 @@ function useJobs(f: Filter) {
   const next = useRef<string | null>(null)
   const busy = useRef(false)
   const all = useRef(new Map<string, Job>())
-  const order = (a: Job, b: Job) => (a.submittedAt < b.submittedAt ? 1 : a.submittedAt > b.submittedAt ? -1 : a.id < b.id ? 1 : -1)
   const name = JSON.stringify(f)
 
   const read = async (cursor: string | null, limit: number) => send('get', '/_berth/jobs', { query: {
     limit, ...(cursor ? { cursor } : {}), ...(f.status ? { status: f.status as Job['status'] } : {}), ...(f.endpointId ? { endpointId: f.endpointId } : {}), ...(f.error ? { error: f.error } : {}),
   } })
-  const show = () => setRows([...all.current.values()].sort(order))
+  const show = () => setRows([...all.current.values()]) // in the order of the pages: the last one that was submitted first
 
   const more = async () => {
     if (busy.current || !next.current) return
@@ -52,11 +51,14 @@ function useJobs(f: Filter) {
       last = Date.now()
       try {
         const known = all.current.size
-        const page = await read(null, known ? Math.min(1000, Math.max(200, known)) : 500)
+        const page = await read(null, 500)
         if (gone) return
-        if (known <= page.jobs.length || !page.pagination.hasNextPage) all.current = new Map() // it shows all of them: those that have gone are gone
+        const whole = known <= page.jobs.length || !page.pagination.hasNextPage // it shows all of them: those that have gone are gone
+        if (whole) all.current = new Map()
+        const fresh = page.jobs.filter(j => !all.current.has(j.id))
+        if (fresh.length) all.current = new Map([...fresh.map(j => [j.id, j] as const), ...all.current])
         for (const j of page.jobs) all.current.set(j.id, j)
-        if (known <= page.jobs.length) next.current = page.pagination.hasNextPage ? page.pagination.nextCursor : null
+        if (whole) next.current = page.pagination.hasNextPage ? page.pagination.nextCursor : null
         setError(null)
         show()
       } catch (e) {

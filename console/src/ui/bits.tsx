@@ -54,7 +54,7 @@ export function LinkButton({ to, icon, kind, children }: { to: string; icon?: st
 
 // Time shows a time as so long ago, and in full to who points at it.
 export function Time({ at }: { at: string | null | undefined }) {
-  const now = useNow(1000)
+  const now = useNow()
   if (!at) return <span class="faint">–</span>
   return <time dateTime={at} title={stamp(at)}>{ago(at, now)}</time>
 }

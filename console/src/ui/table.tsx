@@ -24,6 +24,7 @@ interface Props<T> {
 }
 
 const rowHeight = 38 // pixels, as in the style sheet
+const pool = 128 // rows of a tall table that are drawn at most; those that come into sight take the place of those that went out of it
 const spare = 8 // rows that are drawn above and below those that are seen
 
 export function Table<T>(p: Props<T>) {
@@ -81,7 +82,7 @@ export function Table<T>(p: Props<T>) {
   const tracks = p.columns.map(c => c.width ?? 'minmax(0, 1fr)').join(' ')
   const fewer = p.columns.filter(c => !c.less).map(c => (c.width ?? 'minmax(0, 1fr)').replace(/minmax\(\d+px/, 'minmax(70px')).join(' ')
   const from = Math.min(view.from, Math.max(0, rows.length - 1))
-  const to = Math.min(rows.length, view.to)
+  const to = Math.min(rows.length, view.to, p.tall ? from + pool : Infinity)
   const cells = (c: Column<T>) => `cell${c.right ? ' right' : ''}${c.less ? ' less' : ''}`
   const sort = (c: Column<T>) => setOrder(o => (o?.name !== c.name ? { name: c.name, down: false } : o.down ? null : { name: c.name, down: true }))
 
@@ -100,7 +101,7 @@ export function Table<T>(p: Props<T>) {
         {rows.slice(from, to).map((row, i) => {
           const id = p.id(row)
           return (
-            <div key={id} role="row" class="row" data-row={id} aria-rowindex={from + i + 2} aria-current={id === at ? 'true' : undefined} style={{ top: `${(from + i) * rowHeight}px` }}
+            <div key={p.tall ? (from + i) % pool : id} role="row" class="row" data-row={id} aria-rowindex={from + i + 2} aria-current={id === at ? 'true' : undefined} style={{ top: `${(from + i) * rowHeight}px` }}
               onClick={e => {
                 if ((e.target as Element).closest('a, button, input, select, label') || getSelection()?.toString()) return
                 if (p.onOpen) p.onOpen(row)
