@@ -284,7 +284,7 @@ var _ = area(func() {
 		}
 
 		pages := []string{"/v2/openapi.json", "/openapi/queue.json", "/openapi/worker.json", "/healthz", "/readyz"}
-		for _, path := range []string{"/docs", "/docs/rest", graphqlPath} { // where they are served
+		for _, path := range []string{"/console", "/console/pods", "/docs", "/docs/rest", graphqlPath} { // where they are served
 			if get(path, "127.0.0.1", "") == 200 {
 				pages = append(pages, path)
 			}

@@ -53,7 +53,7 @@ export function bytes(n: number): string {
 export function words(name: string): string {
   const spaced = name === name.toUpperCase() ? name.replace(/_/g, ' ').toLowerCase() : name.replace(/_/g, ' ').replace(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`)
   const known = spaced.replace(/\b(gpu|cpu|id|ids|ssh|url|ttl|vcpu|vcpus|ip|gb)\b/gi, w => (w.toLowerCase() === 'vcpu' ? 'vCPU' : w.toLowerCase() === 'vcpus' ? 'vCPUs' : w.toLowerCase() === 'ids' ? 'IDs' : w.toUpperCase()))
-  return known.charAt(0).toUpperCase() + known.slice(1)
+  return known.startsWith('vCPU') ? known : known.charAt(0).toUpperCase() + known.slice(1)
 }
 
 // firstLine gives of the error of a job the line that says most: the message of a Python handler's error, which is JSON.
