@@ -35,7 +35,7 @@ export class Problem extends Error {
 export const reachable = signal(true)
 
 // ofControls are the paths below /_berth/ that take the key of the test controls; the others take the account's.
-const ofControls = /^\/_berth\/(clock|reset|keys|quotas|faults|endpoints\/[^/]+\/script|states|journal|costs|webhooks|fleet|interrupt|storage)/
+const ofControls = /^\/_berth\/(clock|reset|keys|quotas|faults|endpoints\/[^/]+\/script|states|journal|costs|webhooks|fleet|interrupt|storage|events)/
 
 // keyFor gives the key to send to a path: with one key alone it is that one.
 export function keyFor(path: string): string {

@@ -6,17 +6,15 @@ export interface Keys {
   controls: string // of the test controls; empty: none
 }
 
-// Session is what /_berth/session says, or what was found out where a server does not have it.
+// Session is what /_berth/session says of the key.
 export interface Session {
   name: string
   user: string
   version: string
   runtime: string
-  simulated: boolean
   may: { read: boolean; write: boolean; invoke: boolean; graphql: boolean; hosts: boolean; controls: boolean }
   testControls: boolean
   follows: boolean // the server tells of changes, and keeps histories
-  expiresAt?: string
 }
 
 const stored = 'berth-keys'

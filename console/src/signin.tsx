@@ -1,22 +1,24 @@
 // Signing in: a key is held against the server, and what it may do is found out.
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { open, Problem } from './api'
-import { keep, keys, session, type Keys, type Session } from './session'
+import { open, Problem, type ControlsTypes } from './api'
+import { keep, keys, session, type Keys } from './session'
 import { Button, Failure } from './ui/bits'
 import { Mark } from './ui/mark'
 
 export const trying = signal(false)
 
-interface Said { key: { name: string; expiresAt?: string }; user: string; may: Session['may']; testControls: boolean; version: string; runtime: { pods: string; simulated: boolean } }
+type Said = ControlsTypes['schemas']['Session']
 
-// status gives how the server answers a key at a path. A Problem where there is no server.
-async function status(path: string, key: string): Promise<number> {
+const unknown = new Problem(401, 'Not taken', 'The server does not know this key.')
+
+// ask gives what the server says of a key; null if it knows no such question. A Problem where it does not know the key, or there is no server.
+async function ask(key: string): Promise<Said | null> {
   try {
-    await open('get', path, { key })
-    return 200
+    return (await (await open('get', '/_berth/session', { key })).json()) as Said
   } catch (error) {
-    if (error instanceof Problem && error.status) return error.status
+    if (error instanceof Problem && error.status === 401) throw unknown
+    if (error instanceof Problem && error.status) return null
     throw error
   }
 }
@@ -24,18 +26,14 @@ async function status(path: string, key: string): Promise<number> {
 // signIn takes the keys, whichever field they stand in, and says who they are of. A Problem if the server takes none of them.
 export async function signIn(given: Keys, remember: boolean): Promise<void> {
   let { key, controls } = { key: given.key.trim(), controls: given.controls.trim() }
-  const read = await status('/v2/pods?limit=1', key || controls)
-  if (read === 401) throw new Problem(401, 'Not taken', 'The server does not know this key.')
-  if (read === 403 && key && !controls && (await status('/_berth/clock', key)) === 200) [key, controls] = ['', key]
-  const hasControls = controls !== '' && (await status('/_berth/clock', controls)) === 200
+  const said = await ask(key || controls)
+  if (said?.may.controls && key && !controls) [key, controls] = ['', key]
+  const hasControls = controls !== '' && (key === '' ? said?.may.controls === true : (await ask(controls))?.may.controls === true)
   if (controls && !hasControls) throw new Problem(401, 'Not taken', 'The server does not take this key for its test controls; it has them if it was started with --test-controls.')
-  const first = key || controls
-  const said = await open('get', '/_berth/session', { key: first }).then(a => a.json() as Promise<Said>).catch(() => null)
-  const may = read === 200 || read === 429
   keep({ key, controls }, remember)
   session.value = said
-    ? { name: said.key.name, user: said.user, version: said.version, runtime: said.runtime.pods, simulated: said.runtime.simulated, may: { ...said.may, controls: hasControls }, testControls: hasControls, follows: true, ...(said.key.expiresAt ? { expiresAt: said.key.expiresAt } : {}) }
-    : { name: key ? 'API key' : 'Test controls', user: '', version: '', runtime: '', simulated: true, may: { read: may, write: may, invoke: may, graphql: may, hosts: hasControls, controls: hasControls }, testControls: hasControls, follows: false }
+    ? { name: said.key.name, user: said.key.user, version: said.version, runtime: said.runtime, may: { ...said.may, controls: hasControls }, testControls: hasControls, follows: true }
+    : { name: 'API key', user: '', version: '', runtime: '', may: { read: true, write: true, invoke: true, graphql: true, hosts: true, controls: hasControls }, testControls: hasControls, follows: false }
 }
 
 // resume signs in with the keys of this tab, if it has any.

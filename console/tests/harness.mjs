@@ -51,7 +51,7 @@ export async function open(server, path = '', { theme = 'light', phone = false, 
   const page = await context.newPage()
   page.setDefaultTimeout(patience)
   const wrong = []
-  page.on('console', message => message.type() === 'error' && !/\/_berth\/session$/.test(message.location().url) && !expected.test(`${message.text()} ${message.location().url}`) && wrong.push(`console: ${message.text()} ${message.location().url}`))
+  page.on('console', message => message.type() === 'error' && !expected.test(`${message.text()} ${message.location().url}`) && wrong.push(`console: ${message.text()} ${message.location().url}`))
   page.on('pageerror', error => wrong.push(`error: ${error}`))
   page.on('request', request => {
     const url = new URL(request.url())

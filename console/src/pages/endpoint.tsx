@@ -51,12 +51,10 @@ export function EndpointPage({ id }: { id: string }) {
   )
 }
 
-interface Sample { at: string; waiting: number; inProgress: number; idle: number; running: number; initializing: number; throttled: number; unhealthy: number; completed: number; failed: number }
-
 function About({ endpoint: e }: { endpoint: Endpoint }) {
   const health = useHealth(e.id)
   const h = health.data
-  const history = useResource(session.value?.follows ? `endpoint history ${e.id}` : null, async () => ((await (await open('get', `/_berth/endpoints/${e.id}/history`)).json()) as { samples: Sample[] }).samples, ['job', 'worker'], c => c.endpointId === e.id)
+  const history = useResource(session.value?.follows ? `endpoint history ${e.id}` : null, async () => (await send('get', '/_berth/endpoints/{endpointId}/history', { path: { endpointId: e.id } })).samples, ['job', 'worker'], c => c.endpointId === e.id)
   const here = useSamples(`endpoint ${e.id}`, h && { waiting: h.jobs.inQueue, inProgress: h.jobs.inProgress, idle: h.workers.idle, running: h.workers.running, initializing: h.workers.initializing, failed: h.jobs.failed, completed: h.jobs.completed })
   const past = history.data?.length ? history.data.map(s => ({ ...s, at: Date.parse(s.at) })) : here
   const at = past.map(s => s.at)

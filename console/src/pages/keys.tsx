@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { open, Problem, send, type ControlsTypes } from '../api'
+import { Problem, send, type ControlsTypes } from '../api'
 import { useResource } from '../data'
 import { href } from '../router'
 import { hasControls, session } from '../session'
@@ -7,7 +7,7 @@ import { Button, Card, Command, Dialog, Empty, ID, Page, say, Shown, sure, Time 
 import { Form, schemaOf } from '../ui/form'
 import { Table } from '../ui/table'
 
-interface Key { id: string; name: string; user: string; scopes: string[]; exempt: boolean; createdAt: string; expiresAt?: string; revokedAt?: string }
+type Key = ControlsTypes['schemas']['ListedKey']
 
 export function Keys() {
   const [creating, setCreating] = useState(false)
@@ -15,7 +15,7 @@ export function Keys() {
   const list = useResource('keys', async () => {
     if (!session.value?.follows) return null
     try {
-      return ((await (await open('get', '/_berth/keys')).json()) as { keys: Key[] }).keys
+      return (await send('get', '/_berth/keys')).keys
     } catch (error) {
       if (error instanceof Problem && [403, 404, 405].includes(error.status)) return null // this key, or this server, lists none
       throw error
@@ -36,7 +36,7 @@ export function Keys() {
           {all => all === null || all === undefined ? <Empty icon="keys" title="Keys are not listed here" line="berth keys list"><p>{hasControls.value ? <>Those that made requests stand in the <a href={href('journal')}>journal</a>.</> : 'The command line lists and makes them, on the machine of the server.'}</p></Empty> : (
             <Table label="API keys" rows={all} id={k => k.id} columns={[
               { name: 'Name', width: 'minmax(110px, 1fr)', cell: k => <span class="strong">{k.name || 'no name'}</span>, by: k => k.name }, { name: 'User', width: '110px', less: true, cell: k => k.user, by: k => k.user }, { name: 'Scopes', width: 'minmax(110px, 1.5fr)', less: true, cell: k => <span class="tags">{k.scopes.map(s => <span class="tag" key={s}>{s}</span>)}</span> },
-              { name: 'Created', width: '116px', right: true, less: true, cell: k => <Time at={k.createdAt} />, by: k => k.createdAt }, { name: 'Expires', width: '116px', right: true, cell: k => (k.revokedAt ? <span class="tag bad">revoked</span> : k.expiresAt ? <Time at={k.expiresAt} /> : 'never') }, { name: 'ID', width: '130px', less: true, cell: k => <ID of={k.id} /> },
+              { name: 'Created', width: '116px', right: true, less: true, cell: k => <Time at={k.createdAt} />, by: k => k.createdAt ?? '' }, { name: 'Expires', width: '116px', right: true, cell: k => (k.revokedAt ? <span class="tag bad">revoked</span> : k.expiresAt ? <Time at={k.expiresAt} /> : 'never') }, { name: 'ID', width: '130px', less: true, cell: k => <ID of={k.id} /> },
               { name: 'Actions', width: '74px', right: true, cell: k => hasControls.value && !k.revokedAt && <Button small kind="bare" onClick={() => revoke(k.id, k.name || k.id)} label={`Revoke ${k.name || k.id}`}>Revoke</Button> },
             ]} />
           )}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { open, send } from '../api'
+import { send } from '../api'
 import { useResource, useSamples } from '../data'
 import { count, firstLine, short, usd } from '../format'
 import { href } from '../router'
@@ -9,14 +9,12 @@ import { Lines, Meter, Spark } from '../ui/chart'
 import { Table } from '../ui/table'
 import { curl, useEndpoints, useHealths, useHosts, usePods, type Host } from './shared'
 
-interface Sample { at: string; pods: number; waiting: number; inProgress: number; workers: number; endpoints: number }
-
 export function Overview() {
   const pods = usePods()
   const endpoints = useEndpoints()
   const healths = useHealths(endpoints.data?.map(e => e.id))
   const failures = useResource('recent failures', () => send('get', '/_berth/jobs', { query: { status: 'FAILED', limit: 8 } }), ['job'])
-  const history = useResource(session.value?.follows ? 'history' : null, async () => ((await (await open('get', '/_berth/history')).json()) as { samples: Sample[] }).samples, ['job', 'worker', 'pod'])
+  const history = useResource(session.value?.follows ? 'history' : null, async () => (await send('get', '/_berth/history')).samples, ['job', 'worker', 'pod'])
 
   const running = pods.data?.filter(p => p.status === 'RUNNING') ?? []
   const all = [...(healths.data?.values() ?? [])]

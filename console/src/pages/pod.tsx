@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { open, send } from '../api'
+import { send } from '../api'
 import { now, useResource, useSamples } from '../data'
 import { span, usd } from '../format'
 import { ask, go, href, search } from '../router'
@@ -85,10 +85,8 @@ function Ports({ pod }: { pod: Pod }) {
   )
 }
 
-interface Sample { at: string; cpuPercent?: number; memoryPercent?: number; gpus?: { percent?: number; memoryPercent?: number }[] }
-
 function Metrics({ pod }: { pod: Pod }) {
-  const history = useResource(session.value?.follows ? `pod history ${pod.id}` : null, async () => ((await (await open('get', `/_berth/pods/${pod.id}/history`)).json()) as { samples: Sample[] }).samples, ['pod'], c => c.id === pod.id)
+  const history = useResource(session.value?.follows ? `pod history ${pod.id}` : null, async () => (await send('get', '/_berth/pods/{podId}/history', { path: { podId: pod.id } })).samples, ['pod'], c => c.id === pod.id)
   const r = pod.runtime
   const here = useSamples(`pod ${pod.id}`, r ? { cpu: r.cpu?.util ?? 0, memory: r.memory?.util ?? 0, gpu: r.gpus?.[0]?.util ?? 0 } : undefined)
   const past = history.data?.length ? history.data.map(s => ({ at: Date.parse(s.at), cpu: s.cpuPercent ?? 0, memory: s.memoryPercent ?? 0, gpu: s.gpus?.[0]?.percent ?? 0 })) : here

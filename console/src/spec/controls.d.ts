@@ -167,7 +167,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the keys
+         * @description Of all users, the oldest first, without those of workers, for keys with the scope admin. What was revoked or has expired stays listed for a while.
+         */
+        get: operations["listKeys"];
         put?: never;
         /**
          * Make a key
@@ -640,6 +644,26 @@ export interface paths {
         patch: operations["changeHost"];
         trace?: never;
     };
+    "/_berth/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what changes
+         * @description Server-sent events, each with what changed and how, and never with what it is now: that is to be read. What happens to a thing within 100 milliseconds is one event. A key sees what it may read: pods, clusters, endpoints, workers, volumes, templates, registries and secrets of its user with rest:read, jobs of the endpoints whose queues it may call, a pod that it is for, hosts and keys with admin, and everything of all users with that of the test controls. The stream begins with the id of where it stands, so that lists that are read from then on lack nothing, and goes on after Last-Event-ID where the server still knows what came since. An event reset says that it does not, or that everything is another: whoever meets it reads everything again. A comment comes after 15 seconds without an event. The stream ends with the server, and with the key.
+         */
+        get: operations["getEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_berth/jobs": {
         parameters: {
             query?: never;
@@ -732,6 +756,86 @@ export interface paths {
          * @description One reason, for keys that may read the pod.
          */
         get: operations["whyPod"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_berth/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask who one is
+         * @description The key that asks, what it may do, and what the server is. For every key.
+         */
+        get: operations["getSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_berth/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how everything stood
+         * @description Of all users, for keys with the scope admin.
+         */
+        get: operations["getHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_berth/endpoints/{endpointId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how an endpoint stood
+         * @description Its jobs and its workers, for keys with the scope rest:read. One whose workers answer requests themselves has no samples.
+         */
+        get: operations["getEndpointHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_berth/pods/{podId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what a pod used
+         * @description While it was RUNNING and its runtime measured it, for keys with the scope rest:read, and those of the pod.
+         */
+        get: operations["getPodHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1040,6 +1144,209 @@ export interface components {
             webhook?: string;
             input: components["schemas"]["JobText"];
             output: components["schemas"]["JobText"];
+        };
+        KeyList: {
+            keys: components["schemas"]["ListedKey"][];
+        };
+        ListedKey: {
+            id: string;
+            name: string;
+            /** @description Whose it is. */
+            user: string;
+            scopes: string[];
+            /** @description From rate limits. */
+            exempt: boolean;
+            /** @description USD an hour; absent: there is none. */
+            spendLimit?: number;
+            /** @description The edition of the contract that its requests are of; absent: that of the server. */
+            contract?: string;
+            /**
+             * Format: date-time
+             * @description Absent: it is that of a pod, and comes and goes with it.
+             */
+            createdAt?: string;
+            /**
+             * Format: date-time
+             * @description Absent: never.
+             */
+            expiresAt?: string;
+            /**
+             * Format: date-time
+             * @description Absent: it was not.
+             */
+            revokedAt?: string;
+        };
+        Session: {
+            key: components["schemas"]["ListedKey"];
+            may: components["schemas"]["SessionRights"];
+            /** @description Of the server. */
+            version: string;
+            /** @description The edition of the contract that its answers are of. */
+            contract: string;
+            /** @description What pods and workers run on. */
+            runtime: string;
+            /** @description Nothing really runs. */
+            simulated: boolean;
+            /** @description There are test controls, for their key. */
+            testControls: boolean;
+        };
+        /** @description What the key may do. */
+        SessionRights: {
+            /** @description Read over REST. */
+            read: boolean;
+            /** @description Change over REST. */
+            write: boolean;
+            /** @description Call the queue of some endpoint. */
+            invoke: boolean;
+            /** @description Read over GraphQL. */
+            graphql: boolean;
+            /** @description Read and change the hosts of the fleet, and list keys. */
+            hosts: boolean;
+            /** @description Use the test controls. */
+            controls: boolean;
+        };
+        FleetHistory: {
+            /**
+             * Format: int64
+             * @description Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+             */
+            interval: number;
+            /** @description At most 360, the oldest first. */
+            samples: components["schemas"]["FleetSample"][];
+        };
+        FleetSample: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int64
+             * @description That are RUNNING.
+             */
+            pods: number;
+            /**
+             * Format: int64
+             * @description That have a queue.
+             */
+            endpoints: number;
+            /** Format: int64 */
+            workers: number;
+            /**
+             * Format: int64
+             * @description Jobs.
+             */
+            waiting: number;
+            /**
+             * Format: int64
+             * @description Jobs.
+             */
+            inProgress: number;
+            /**
+             * Format: int64
+             * @description Jobs that have COMPLETED since the server was started.
+             */
+            completed: number;
+            /**
+             * Format: int64
+             * @description Jobs that are FAILED or TIMED_OUT since then.
+             */
+            failed: number;
+        };
+        EndpointHistory: {
+            /**
+             * Format: int64
+             * @description Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+             */
+            interval: number;
+            /** @description At most 360, the oldest first. */
+            samples: components["schemas"]["EndpointSample"][];
+        };
+        EndpointSample: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int64
+             * @description Jobs.
+             */
+            waiting: number;
+            /**
+             * Format: int64
+             * @description Jobs.
+             */
+            inProgress: number;
+            /**
+             * Format: int64
+             * @description Workers.
+             */
+            initializing: number;
+            /**
+             * Format: int64
+             * @description Workers.
+             */
+            idle: number;
+            /**
+             * Format: int64
+             * @description Workers.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Workers.
+             */
+            throttled: number;
+            /**
+             * Format: int64
+             * @description Workers.
+             */
+            unhealthy: number;
+            /**
+             * Format: int64
+             * @description Jobs that have COMPLETED since the server was started.
+             */
+            completed: number;
+            /**
+             * Format: int64
+             * @description Jobs that are FAILED or TIMED_OUT since then.
+             */
+            failed: number;
+        };
+        PodHistory: {
+            /**
+             * Format: int64
+             * @description Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+             */
+            interval: number;
+            /** @description At most 360, the oldest first. */
+            samples: components["schemas"]["PodSample"][];
+        };
+        PodSample: {
+            /** Format: date-time */
+            at: string;
+            /** @description Of the vCPUs that it may use; absent: not measured. */
+            cpuPercent?: number;
+            /** @description Of the memory that it may use. */
+            memoryPercent?: number;
+            /** @description Of each GPU. */
+            gpus: components["schemas"]["GpuSample"][];
+        };
+        GpuSample: {
+            /** @description Of the time in which it worked. */
+            percent: number;
+            /** @description Of its memory. */
+            memoryPercent: number;
+        };
+        /** @enum {string} */
+        FollowedKind: "pod" | "cluster" | "endpoint" | "job" | "worker" | "volume" | "template" | "registry" | "secret" | "key" | "webhook" | "host" | "clock" | "fault" | "journal";
+        /** @description The data of an event. */
+        Event: {
+            /** @enum {string} */
+            kind: "pod" | "cluster" | "endpoint" | "job" | "worker" | "volume" | "template" | "registry" | "secret" | "key" | "webhook" | "host" | "clock" | "fault" | "journal" | "reset";
+            /** @description Of the thing; of a webhook that of its job. Empty where there is one of the kind. */
+            id: string;
+            /** @enum {string} */
+            change: "created" | "changed" | "deleted";
+            /** @description Of pods and jobs: the last one. */
+            status?: string;
+            /** @description Of jobs and workers. */
+            endpointId?: string;
         };
         Why: {
             /** @description Something has to happen before it goes on. */
@@ -1770,6 +2077,10 @@ export interface components {
         Cursor: string;
         /** @description How many a page has at most; 1000 without it. */
         Limit: number;
+        /** @description These kinds alone, and reset; all without it. */
+        EventKinds: components["schemas"]["FollowedKind"][];
+        /** @description It goes on after the event of this id. */
+        EventsAfter: string;
         /**
          * @description The id of the job.
          * @example 0198c0de-0000-7000-8000-000000000000
@@ -2037,6 +2348,31 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys, without what they are sent as. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyList"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2956,6 +3292,37 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getEvents: {
+        parameters: {
+            query?: {
+                /** @description These kinds alone, and reset; all without it. */
+                kinds?: components["parameters"]["EventKinds"];
+            };
+            header?: {
+                /** @description It goes on after the event of this id. */
+                "Last-Event-ID"?: components["parameters"]["EventsAfter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events. The id of an event is that of Last-Event-ID, its name is the kind, and its data a JSON object, as the schema Event describes it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listJobs: {
         parameters: {
             query?: {
@@ -3115,6 +3482,119 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Why"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key and the server. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The samples of the last hour. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetHistory"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getEndpointHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the endpoint.
+                 * @example k3v9x2m1q8w7rt
+                 */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The samples of the last hour. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointHistory"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPodHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the pod.
+                 * @example k3v9x2m1q8w7rt
+                 */
+                podId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The samples of the last hour. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PodHistory"];
                 };
             };
             401: components["responses"]["Problem"];
