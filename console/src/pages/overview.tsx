@@ -61,7 +61,6 @@ export function Overview() {
           </Card>
         </div>
         <div class="stack">
-          <Fleet />
           <Card title="Endpoints" flush actions={<a href={href('endpoints')}>All</a>}>
             <Shown of={endpoints} rows={3}>
               {list => list.length === 0 ? <Empty title="There is no endpoint" /> : <Table label="Endpoints" rows={list.slice(0, 8)} id={e => e.id} to={e => href('endpoints', e.id)} columns={[
@@ -70,6 +69,7 @@ export function Overview() {
               ]} />}
             </Shown>
           </Card>
+          <Fleet />
         </div>
       </div>
     </Page>
@@ -97,11 +97,12 @@ function Fleet() {
                 <Meter label="vCPUs held" used={total(h => h.vcpus - h.free.vcpus)} of={total(h => h.vcpus)} />
               </div>
               <div class="fleet" role="img" aria-label={`${all.length} hosts in ${centers.length} data centers`}>
-                {centers.slice(0, 24).map(c => {
+                {centers.slice(0, 12).map(c => {
                   const of = all.filter(h => h.dataCenterId === c)
                   return <div key={c}><h3>{c}</h3><div class="cells">{of.slice(0, 60).map(h => <i key={h.id} class={h.away ? 'away' : ''} style={{ '--share': String(held(h)) }} title={`${h.id}: ${held(h)} % held`} />)}</div></div>
                 })}
               </div>
+              {centers.length > 12 && <p class="faint">and {centers.length - 12} more data centers</p>}
               {all.some(h => h.away) && <Status of="ERROR">{all.filter(h => h.away).length} hosts are away</Status>}
             </div>
           )

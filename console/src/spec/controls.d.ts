@@ -844,6 +844,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_berth/pods/{podId}/exec": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Run a command in a pod
+         * @description The answer is a websocket of the subprotocol berth.exec.v1, which the request must name. Every message is binary, and its first byte is the channel: 0 is what the command reads, 1 and 2 what it writes to its standard output and error, 5 says that it has nothing more to read, and 4 that the terminal has another size, as JSON with width and height. 3 is the last message of the server, JSON with exitCode, or with error where the command did not run or did not end by itself. Who can send no Authorization, as a page in a browser, shows its key as a second subprotocol, berth.key. and the key in base64url without padding. A request of a page of another origin is refused. The command ends when the connection does.
+         */
+        get: operations["execPod"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_berth/endpoints/{endpointId}/workers/{workerId}/exec": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Run a command in a worker
+         * @description As in a pod, for keys that may change the endpoint.
+         */
+        get: operations["execWorker"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_berth/storage": {
         parameters: {
             query?: never;
@@ -3597,6 +3637,96 @@ export interface operations {
                     "application/json": components["schemas"]["PodHistory"];
                 };
             };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    execPod: {
+        parameters: {
+            query?: {
+                /** @description The program and its arguments, one after another. The program is looked for in the PATH of the image. Without it a shell runs: bash if the image has it, or else sh. */
+                command?: string[];
+                /** @description Whether the client says something on channel 0. */
+                stdin?: boolean;
+                /** @description Whether the command has a terminal. What it writes then comes on channel 1 alone. */
+                tty?: boolean;
+                /** @description Of the terminal, in characters. */
+                width?: number;
+                /** @description Of the terminal, in lines. */
+                height?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the pod, which must be RUNNING.
+                 * @example k3v9x2m1q8w7rt
+                 */
+                podId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A websocket. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    execWorker: {
+        parameters: {
+            query?: {
+                /** @description The program and its arguments, one after another. The program is looked for in the PATH of the image. Without it a shell runs: bash if the image has it, or else sh. */
+                command?: string[];
+                /** @description Whether the client says something on channel 0. */
+                stdin?: boolean;
+                /** @description Whether the command has a terminal. What it writes then comes on channel 1 alone. */
+                tty?: boolean;
+                /** @description Of the terminal, in characters. */
+                width?: number;
+                /** @description Of the terminal, in lines. */
+                height?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the endpoint.
+                 * @example k3v9x2m1q8w7rt
+                 */
+                endpointId: string;
+                /**
+                 * @description The id of the worker.
+                 * @example w3v9x2m1q8w7rt
+                 */
+                workerId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A websocket. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
