@@ -1,6 +1,6 @@
 // What is much, what is slow, and what is gone: ten thousand jobs, an empty server, one that does not answer, a shell.
 import assert from 'node:assert/strict'
-import { done, fair, go, open, settled, shot, start } from './harness.mjs'
+import { done, fair, go, open, settled, shot, start, until } from './harness.mjs'
 
 // Long tasks of the browser are kept from the beginning of the page.
 const watch = () => {
@@ -114,10 +114,32 @@ export async function shell(server) {
   await done(tab, 'a shell')
 }
 
+// A shell in a pod that is a process of this machine: the server speaks for itself.
+export async function realShell(server) {
+  const tab = await open(server, '/pods/new', { keys: `key=${server.key}` })
+  const { page } = tab
+  await page.locator('[data-pointer="/name"]').fill('box')
+  await page.locator('[data-pointer="/image"]').fill('box')
+  await page.getByRole('button', { name: 'Create the pod' }).click()
+  await page.locator('.titles .status', { hasText: 'Running' }).waitFor()
+  await page.getByRole('tab', { name: 'Shell' }).click()
+  const screen = page.locator('.xterm-rows')
+  await until('a prompt', async () => /[#$]/.test(await screen.innerText()))
+  await page.locator('.term').click()
+  await page.keyboard.type('echo $((6*7)) from the shell')
+  await page.keyboard.press('Enter')
+  await screen.getByText('42 from the shell').waitFor()
+  await shot(tab, 'shell-of-a-process')
+  await page.keyboard.type('exit 3')
+  await page.keyboard.press('Enter')
+  await page.getByText('The shell ended with 3.').waitFor()
+  await done(tab, 'a shell in a process')
+}
+
 // Somebody who has read nothing: from the link of the banner to a pod, a job, why another one waits, a frozen clock and a fault.
 export async function newcomer(banner) {
   const server = await banner()
-  const tab = await open(server, '', { keys: `key=${server.key}&controls=${server.controlsKey}`, expected: /503|WebSocket/ })
+  const tab = await open(server, '', { keys: `key=${server.key}&controls=${server.controlsKey}`, expected: /503/ })
   const { page } = tab
   await page.getByRole('link', { name: 'Create a pod' }).first().click()
   await page.locator('[data-pointer="/name"]').fill('mine')
@@ -125,7 +147,7 @@ export async function newcomer(banner) {
   await page.getByRole('button', { name: 'Create the pod' }).click()
   await page.locator('.titles .status', { hasText: 'Running' }).waitFor()
   await page.getByRole('tab', { name: 'Shell' }).click()
-  await page.locator('.term .xterm').waitFor()
+  await page.getByText('what the server has is simulated').waitFor()
 
   await page.getByRole('link', { name: 'Endpoints' }).click()
   await page.getByRole('link', { name: 'echo' }).first().click()
