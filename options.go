@@ -68,6 +68,8 @@ type Options struct {
 	StallTimeout time.Duration
 	// Docs is the setting docs: serve pages at /docs to read the documents and to send requests from.
 	Docs bool
+	// Console is the setting console: serve the web console at /console, which a browser is led to that asks for /.
+	Console bool
 	// Runtime is the setting runtime: what pods and workers run on: sim, docker, kubernetes or process; see berth doctor.
 	// Default: sim.
 	Runtime string

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/berthdev/berth/console"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/proxy"
@@ -21,6 +22,7 @@ type addresses struct {
 	listeners            []net.Listener // who connects waits until they are served; that of the metrics is the last one
 	url, queueURL        string         // bases without a slash at the end
 	metricsURL, pagesURL string         // empty: they are not served
+	consoleURL           string         // likewise
 	publicURL, workerURL string         // as they are configured
 	hostName             string         // by which what pods and workers run on reaches this machine; empty: as processes of it do
 	proxies              *limit.Proxies
@@ -67,6 +69,9 @@ func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, er
 	}
 	if c.Docs {
 		a.pagesURL = cmp.Or(a.publicURL, a.url) + reference.Root
+	}
+	if c.Console {
+		a.consoleURL = cmp.Or(a.publicURL, a.url) + console.Root
 	}
 	return a, nil
 }

@@ -45,6 +45,7 @@ type Config struct {
 	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
 	GraphQL         GraphQL             // bounds of documents, and what helps in developing
 	Docs            bool                // serve pages at /docs to read the documents and to send requests from
+	Console         bool                // serve the web console at /console
 	Runtime         string              // name of what pods run on, see package runtime; empty: the default one
 	RuntimeSettings setting.Values      // of all kinds of runtimes
 	WorkerURL       string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out

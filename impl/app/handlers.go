@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/berthdev/berth/console"
 	"github.com/berthdev/berth/graphql"
 	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
@@ -78,6 +79,9 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 	if c.Docs {
 		services.Home = reference.Root
 		services.Docs = reference.Handlers(reference.Settings{Controls: c.TestControls, Playground: c.GraphQL.Playground, Editions: httpapi.Editions()})
+	}
+	if c.Console {
+		services.Home, services.Console = console.Root, console.New()
 	}
 	return httpapi.New(services)
 }

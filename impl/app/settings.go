@@ -96,6 +96,10 @@ var table = []row{
 		Name: "docs", Kind: setting.Switch, Default: "true", Option: "Docs",
 		Help: "serve pages at /docs to read the documents and to send requests from",
 	}, func(c *Config) any { return &c.Docs }},
+	{setting.Setting{
+		Name: "console", Kind: setting.Switch, Default: "true", Option: "Console",
+		Help: "serve the web console at /console, which a browser is led to that asks for /",
+	}, func(c *Config) any { return &c.Console }},
 
 	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; ID:NAME=COMMAND has it get that id, of 14 lower-case letters and digits; repeatable"}, nil},
 	{setting.Setting{
