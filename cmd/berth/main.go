@@ -8,20 +8,31 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker.
+// version is set by the linker, else it is that of the module, which go install knows.
 var version = "dev"
 
 func main() {
+	version = orModule(version, debug.ReadBuildInfo)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := conclude(ctx, os.Stderr, newCommandFor(os.Args[1:]).ExecuteContext(ctx))
 	stop()
 	os.Exit(code)
+}
+
+// orModule gives the version of the module that the program was built from, where the linker set none and Go knows it.
+func orModule(linked string, read func() (*debug.BuildInfo, bool)) string {
+	if build, ok := read(); ok && linked == "dev" && strings.HasPrefix(build.Main.Version, "v") {
+		return build.Main.Version
+	}
+	return linked
 }
 
 // entry is a command below the root. Making them all takes longer than what most are called for.

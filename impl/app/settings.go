@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/setting"
@@ -172,8 +173,11 @@ var table = []row{
 	{setting.Setting{Name: "graphql-introspection", Kind: setting.Switch, Help: "let clients of GraphQL read the schema"}, func(c *Config) any { return &c.GraphQL.Introspection }},
 
 	{setting.Setting{
-		Name: "log-level", Default: "info", Choices: []string{"debug", "info", "warn", "error"},
-		Help: "what is logged at least: debug, which has every request, info, warn or error",
+		Name: "log-level", Default: "info", Check: func(value string) error {
+			_, err := observe.ParseLevels(value)
+			return err
+		},
+		Help: "what is logged at least: debug, which has every request, info, warn or error; or of a room, ROOM=LEVEL, with commas between: loop=debug,warn",
 	}, nil},
 	{setting.Setting{Name: "log-format", Default: "text", Choices: []string{"text", "json"}, Help: "how the log is written: text or json"}, nil},
 	{setting.Setting{Name: "verbose", Short: "v", Kind: setting.Switch, Help: "log every request: --log-level debug"}, nil},
