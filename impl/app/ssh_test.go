@@ -329,9 +329,9 @@ func systemClients(t *testing.T, s *app.Server, id string, private []byte, there
 	require.NoError(t, os.MkdirAll(file("tree/deep"), 0o755))
 	require.NoError(t, os.WriteFile(file("tree/deep/long"), long, 0o640))
 	require.NoError(t, os.WriteFile(file("tree/short"), []byte("short"), 0o755)) //nolint:gosec // it is a program
-	run("", "scp", "-q", "-r", file("tree"), at+":"+there+"/")
+	run("", "scp", "-r", file("tree"), at+":"+there+"/")
 	require.Equal(t, "short", run("", "ssh", at, "cat "+there+"/tree/short"))
-	run("", "scp", "-q", "-r", at+":"+there+"/tree", file("back"))
+	run("", "scp", "-r", at+":"+there+"/tree", file("back"))
 	got, err := os.ReadFile(file("back/deep/long"))
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(long, got), "%d bytes came back", len(got))

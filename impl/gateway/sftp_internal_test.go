@@ -96,6 +96,16 @@ func TestFiles_ComeAndGoWithoutAServerInTheImage(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "more", string(got[len(long):]))
 
+	file, err = files.OpenFile(at("a b"), os.O_WRONLY|os.O_CREATE) // as scp does
+	require.NoError(t, err)
+	_, err = file.WriteAt([]byte("anew"), 0)
+	require.NoError(t, err)
+	require.NoError(t, file.Truncate(4))
+	require.NoError(t, file.Close())
+	got, err = os.ReadFile(at("a b"))
+	require.NoError(t, err)
+	require.Equal(t, "anew", string(got))
+
 	file, err = files.Create(at("holes"))
 	require.NoError(t, err)
 	_, err = file.WriteAt([]byte("x"), 100)

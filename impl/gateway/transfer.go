@@ -137,16 +137,14 @@ func (r *reading) Close() error {
 // Filewrite opens a file to write.
 func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 	flags := r.Pflags()
-	first := int64(0)
-	command := []string{"sh", "-c", `cat > "$1"`, "sh", r.Filepath}
+	size := int64(0)
 	switch one, err := f.stat(r.Filepath, false); {
 	case err == nil && one.IsDir():
 		return nil, errors.New("it is a folder")
 	case err == nil && flags.Creat && flags.Excl:
 		return nil, errors.New("it is there")
-	case err == nil && !flags.Trunc && one.Size() > 0: // it is gone on with
-		first = one.Size()
-		command[2] = `cat >> "$1"`
+	case err == nil && !flags.Trunc:
+		size = one.Size()
 	case err != nil && !flags.Creat:
 		return nil, err
 	}
@@ -154,16 +152,22 @@ func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 		return nil, err
 	}
 
-	out, in := io.Pipe()
-	return &writing{in: in, end: f.opened(f.ctx, command, out, nil), next: first, early: map[int64][]byte{}}, nil
+	w := &writing{files: f, name: r.Filepath, size: size, early: map[int64][]byte{}}
+	if size == 0 {
+		w.from(0)
+	}
+	return w, nil
 }
 
 // writing is a file that is written from one place on: a command takes it in order, and what comes early waits.
 type writing struct {
-	in  *io.PipeWriter
-	end func() error
+	files *files
+	name  string
+	size  int64 // of what is there: it is gone on with, or written anew, as the first piece says
 
 	mu    sync.Mutex
+	in    *io.PipeWriter // nil: it is not known yet where the first piece is
+	end   func() error
 	next  int64
 	early map[int64][]byte
 	waits int // bytes of early
@@ -171,14 +175,27 @@ type writing struct {
 
 var errOrder = errors.New("files are written in order here: write it anew, or have an sftp-server in the image")
 
+// from has a command take what comes from a place on.
+func (w *writing) from(at int64) {
+	script := `cat > "$1"`
+	if at > 0 {
+		script = `cat >> "$1"`
+	}
+	out, in := io.Pipe()
+	w.in, w.next, w.end = in, at, w.files.opened(w.files.ctx, []string{"sh", "-c", script, "sh", w.name}, out, nil)
+}
+
 // WriteAt takes a piece of the file.
 func (w *writing) WriteAt(p []byte, at int64) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.in == nil && (at == 0 || at == w.size) {
+		w.from(at)
+	}
 	switch {
-	case at < w.next || w.waits+len(p) > window:
+	case w.in != nil && at < w.next || w.waits+len(p) > window:
 		return 0, errOrder
-	case at > w.next:
+	case w.in == nil || at > w.next:
 		w.early[at] = append([]byte(nil), p...)
 		w.waits += len(p)
 		return len(p), nil
@@ -202,8 +219,11 @@ func (w *writing) WriteAt(p []byte, at int64) (int, error) {
 func (w *writing) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_ = w.in.Close()
-	err := w.end()
+	var err error
+	if w.in != nil {
+		_ = w.in.Close()
+		err = w.end()
+	}
 	if err == nil && len(w.early) > 0 {
 		return errOrder
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/client"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -105,11 +106,21 @@ func (h *Runtime) carry(ctx context.Context, id string, stream client.HijackedRe
 	over := make(chan struct{})
 	defer close(over)
 	if e.TTY != nil {
-		go e.TTY.Follow(over, func(size runtime.Size) {
-			_, _ = ask(ctx, func(ctx context.Context) (client.ExecResizeResult, error) { // it goes on with the old one
+		resize := func(size runtime.Size) error {
+			_, err := ask(ctx, func(ctx context.Context) (client.ExecResizeResult, error) {
 				return h.engine.ExecResize(ctx, id, client.ExecResizeOptions{Height: uint(size.Height), Width: uint(size.Width)})
 			})
-		})
+			return err
+		}
+		go func() {
+			// Engines before API 1.42 take no size with the start of a command, and until it has started, none at all.
+			for range resizeTries {
+				if e.TTY.Size == (runtime.Size{}) || resize(e.TTY.Size) == nil || compute.Sleep(ctx, h.config.Clock, endPause) != nil {
+					break
+				}
+			}
+			e.TTY.Follow(over, func(size runtime.Size) { _ = resize(size) }) // or it goes on with the old one
+		}()
 	}
 	if e.Stdin != nil {
 		go func() {
@@ -129,10 +140,11 @@ func (h *Runtime) carry(ctx context.Context, id string, stream client.HijackedRe
 	return err
 }
 
-// The pauses before the engine is asked again whether a command has ended whose output has.
+// How often, and after what pause, the engine is asked again whether a command has ended whose output has, and to give one its terminal's size.
 const (
-	endTries = 100
-	endPause = 20 * time.Millisecond
+	endTries    = 100
+	resizeTries = 50
+	endPause    = 20 * time.Millisecond
 )
 
 // exitCode gives that of a command whose output has ended.
@@ -149,12 +161,8 @@ func (h *Runtime) exitCode(ctx context.Context, id string) (int, error) {
 		case !found.Running:
 			return found.ExitCode, nil
 		}
-		over, stop := h.config.Clock.After(endPause)
-		select {
-		case <-over:
-		case <-ctx.Done():
-			stop()
-			return 0, ctx.Err()
+		if err := compute.Sleep(ctx, h.config.Clock, endPause); err != nil {
+			return 0, err
 		}
 	}
 	return 0, fmt.Errorf("%w: the engine does not say how the command ended", runtime.ErrUnavailable)
