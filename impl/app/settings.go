@@ -53,6 +53,10 @@ var table = []row{
 		Help: "a second address, for clients of the queue and workers",
 	}, func(c *Config) any { return &c.QueueListen }},
 	{setting.Setting{
+		Name: "ssh-listen", Option: "SSHListen", Check: address,
+		Help: "address at which users log in to their pods by ssh, as ssh POD@HOST with a key of their account; without it nobody does",
+	}, func(c *Config) any { return &c.SSHListen }},
+	{setting.Setting{
 		Name: "public-url", Option: "PublicURL",
 		Help: "base under which clients reach the server, such as https://pods.example.com of a proxy before it: it is in every URL that the server gives out, and its host is allowed",
 	}, func(c *Config) any { return &c.PublicURL }},
