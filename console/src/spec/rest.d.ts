@@ -1835,7 +1835,7 @@ export interface components {
             minCudaVersion: string | null;
         };
         /**
-         * @description How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
+         * @description How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue; their workers get the requests themselves.
          * @enum {string}
          */
         EndpointType: "QUEUE" | "LOAD_BALANCER";
@@ -1899,22 +1899,24 @@ export interface components {
          * @enum {string}
          */
         FlashBoot: "OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT";
-        /** @description The addresses of the queue. Those of status, stream, cancel and retry are followed by a slash and the job's id. */
+        /** @description The addresses of the queue, all but base. Those of status, stream, cancel and retry are followed by a slash and the job's id. An endpoint that balances load has base, below which every path leads to its workers, and health. */
         EndpointRequestUrls: {
             /** Format: uri */
-            run: string;
+            base?: string;
             /** Format: uri */
-            runSync: string;
+            run?: string;
             /** Format: uri */
-            status: string;
+            runSync?: string;
             /** Format: uri */
-            stream: string;
+            status?: string;
             /** Format: uri */
-            cancel: string;
+            stream?: string;
             /** Format: uri */
-            retry: string;
+            cancel?: string;
             /** Format: uri */
-            purgeQueue: string;
+            retry?: string;
+            /** Format: uri */
+            purgeQueue?: string;
             /** Format: uri */
             health: string;
         };
