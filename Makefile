@@ -135,6 +135,15 @@ pages: build ## the pages in headless Chromium, against the viewer of the lockfi
 	impl/reference/viewer/vendor.sh --check
 	conformance/pages/run.sh
 
+.PHONY: console
+console: ## build the web console from its sources: types from spec/, and the files that are embedded (needs Node)
+	console/build.sh
+
+.PHONY: check-console
+check-console: build ## the console: built files as its sources give them, its unit tests, each page in headless Chromium; screenshots in artefacts/ (needs Node and Chromium; ONLY="pods jobs" for some)
+	console/build.sh --check
+	console/tests/run.sh
+
 .PHONY: examples
 examples: build ## tests of clients in Go, Python and JavaScript, each test with a server of its own (needs Python and Node)
 	examples/run.sh

@@ -42,10 +42,18 @@ type Options struct {
 	// WorkerURL is the setting worker-url: base of the queue as workers in containers reach it; without it the queue's own
 	// address, or the name of this machine inside of them where that is a loopback one.
 	WorkerURL string
-	// Domain is the setting domain: domain below which pods are shown: {podId}-{port}.DOMAIN, at the port of all
-	// interfaces, leads to an http port of the pod; its names must lead to the server, as those below localhost do on the
-	// machine itself. Default: localhost.
+	// Domain is the setting domain: domain below which pods and endpoints are shown: {podId}-{port}.DOMAIN, at the port of
+	// all interfaces, leads to an http port of the pod, and {endpointId}.DOMAIN to the workers of an endpoint that
+	// balances load; its names must lead to the server, as those below localhost do on the machine itself. Default:
+	// localhost.
 	Domain string
+	// PodPaths is the setting pod-paths: show http ports of pods at /proxy/pods/{podId}/{port}/, too, for clients that
+	// know no names below the domain; off, since their pages are then on the origin of the interfaces, which they get
+	// sandboxed and without cookies.
+	PodPaths bool
+	// RequestWait is the setting request-wait: how long a request to an endpoint that balances load waits for a worker,
+	// such as one that is being started. Default: 2m0s.
+	RequestWait time.Duration
 	// AllowedHosts is the setting allowed-host: a host name of the server, such as that of a proxy before it: pages that
 	// ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable.
 	AllowedHosts []string
@@ -60,6 +68,8 @@ type Options struct {
 	StallTimeout time.Duration
 	// Docs is the setting docs: serve pages at /docs to read the documents and to send requests from.
 	Docs bool
+	// Console is the setting console: serve the web console at /console, which a browser is led to that asks for /.
+	Console bool
 	// Runtime is the setting runtime: what pods and workers run on: sim, docker, kubernetes or process; see berth doctor.
 	// Default: sim.
 	Runtime string

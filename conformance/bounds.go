@@ -251,7 +251,7 @@ var _ = area(func() {
 		}
 		status, to := get(browser, "")
 		require.Equal(c, 302, status)
-		require.Equal(c, "/docs", to)
+		require.Contains(c, []string{"/console", "/docs"}, to)
 
 		for _, accept := range []string{"*/*", "", "application/json", "text/html;q=0, */*"} {
 			status, to = get(accept, "")
@@ -284,7 +284,7 @@ var _ = area(func() {
 		}
 
 		pages := []string{"/v2/openapi.json", "/openapi/queue.json", "/openapi/worker.json", "/healthz", "/readyz"}
-		for _, path := range []string{"/docs", "/docs/rest", graphqlPath} { // where they are served
+		for _, path := range []string{"/console", "/console/pods", "/docs", "/docs/rest", graphqlPath} { // where they are served
 			if get(path, "127.0.0.1", "") == 200 {
 				pages = append(pages, path)
 			}

@@ -30,7 +30,7 @@ type eventReader struct {
 // openEvents follows the changes with a key, and gives once the stream stands. The query begins with a question mark; after is sent as the last
 // event's id. Hang up.
 func (c *Check) openEvents(key, query, after string) *eventReader {
-	c.needsControls() // else it may be no berth
+	c.needsControls()                                                     // else it may be no berth
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) //nolint:gosec // G118: by hangUp
 	req, err := http.NewRequestWithContext(ctx, "GET", c.URL+controlsPath+"events"+query, nil)
 	require.NoError(c, err)

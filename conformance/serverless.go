@@ -79,7 +79,7 @@ var _ = area(func() {
 		}
 		require.ElementsMatch(c, append(common, "requestUrls"), keys(c.make(serverless, gpuEndpoint)))
 		require.ElementsMatch(c, append(common, "requestUrls", "cpu"), keys(c.make(serverless, cpuEndpoint)))
-		require.ElementsMatch(c, common, keys(c.make(serverless, balancer)))
+		require.ElementsMatch(c, append(common, "requestUrls"), keys(c.make(serverless, balancer)))
 	})
 
 	add("serverless.fields.settings", []string{"getEndpoint"}, func(c *Check) {
@@ -173,7 +173,10 @@ var _ = area(func() {
 	add("serverless.type.no-queue", []string{"createEndpoint", "run", "health"}, func(c *Check) {
 		lb := c.on(c.newEndpoint(balancer))
 		c.Refused(lb.Queue("POST", "run", job), 404)
-		c.Refused(lb.Queue("GET", "health", ""), 404)
+		c.Refused(lb.Queue("POST", "purge-queue", ""), 404)
+		for _, operation := range []string{"health", "metrics"} {
+			require.Equal(c, 200, lb.Queue("GET", operation, "").Status)
+		}
 	})
 
 	add("serverless.compute.one", create, func(c *Check) {

@@ -65,6 +65,19 @@ func queueDelay(text string) (any, error) {
 	return map[string]any{"type": "QUEUE_DELAY", "queueDelay": d.Seconds()}, err
 }
 
+// endpointAddress gives where requests to an endpoint go: to its workers, or to its queue.
+func endpointAddress(e rest.Endpoint) string {
+	switch u := e.RequestUrls; {
+	case u == nil:
+		return "-"
+	case u.Base != nil:
+		return *u.Base
+	case u.Run != nil:
+		return *u.Run
+	}
+	return "-"
+}
+
 func requestCount(text string) (any, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return map[string]any{"type": "REQUEST_COUNT", "requestCount": n}, err
@@ -118,6 +131,7 @@ func endpoints() *resource[rest.Endpoint] {
 			{head: "MACHINE", value: workerMachines},
 			{head: "IMAGE", value: func(e rest.Endpoint) string { return orDash(e.Image) }},
 			{head: "CREATED", value: func(e rest.Endpoint) string { return textOf(e.CreatedAt) }},
+			{head: "ADDRESS", value: endpointAddress, wide: true},
 			{head: "ARGS", value: func(e rest.Endpoint) string { return orDash(e.Args) }, wide: true},
 			{head: "ENV", value: func(e rest.Endpoint) string { return textOf(e.Env) }, wide: true},
 			{head: "PORTS", value: func(e rest.Endpoint) string { return textOf(e.Ports) }, wide: true},

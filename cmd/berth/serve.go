@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -275,8 +276,20 @@ func printGreeting(out io.Writer, s *app.Server, c app.Config) {
 	fmt.Fprintln(out)
 }
 
-// printPages says where the pages are.
+// printPages says where the pages are. The keys, which are shown beside it, are in a part of the console's address that browsers send to nobody.
 func printPages(out io.Writer, s *app.Server) {
+	if at := s.ConsoleURL(); at != "" {
+		fragment := url.Values{}
+		for name, key := range map[string]string{"key": s.FirstKey(), "controls": s.ControlsKey()} {
+			if key != "" {
+				fragment.Set(name, key)
+			}
+		}
+		if len(fragment) > 0 {
+			at += "#" + fragment.Encode()
+		}
+		fmt.Fprintf(out, "the console is at %s\n", at)
+	}
 	if pages := s.PagesURL(); pages != "" {
 		fmt.Fprintf(out, "pages to read and to try it are at %s\n", pages)
 	}

@@ -1132,30 +1132,81 @@ func (v EndpointList) AppendJSON(dst []byte) []byte {
 // AppendJSON appends it to dst.
 func (v EndpointRequestUrls) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"cancel":`...)
-	dst = encode.String(dst, v.Cancel)
-	dst = append(dst, ',')
+	if v.Base != nil {
+		dst = append(dst, `"base":`...)
+		if p1 := v.Base; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Cancel != nil {
+		dst = append(dst, `"cancel":`...)
+		if p1 := v.Cancel; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"health":`...)
 	dst = encode.String(dst, v.Health)
 	dst = append(dst, ',')
-	dst = append(dst, `"purgeQueue":`...)
-	dst = encode.String(dst, v.PurgeQueue)
-	dst = append(dst, ',')
-	dst = append(dst, `"retry":`...)
-	dst = encode.String(dst, v.Retry)
-	dst = append(dst, ',')
-	dst = append(dst, `"run":`...)
-	dst = encode.String(dst, v.Run)
-	dst = append(dst, ',')
-	dst = append(dst, `"runSync":`...)
-	dst = encode.String(dst, v.RunSync)
-	dst = append(dst, ',')
-	dst = append(dst, `"status":`...)
-	dst = encode.String(dst, v.Status)
-	dst = append(dst, ',')
-	dst = append(dst, `"stream":`...)
-	dst = encode.String(dst, v.Stream)
-	dst = append(dst, ',')
+	if v.PurgeQueue != nil {
+		dst = append(dst, `"purgeQueue":`...)
+		if p1 := v.PurgeQueue; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Retry != nil {
+		dst = append(dst, `"retry":`...)
+		if p1 := v.Retry; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Run != nil {
+		dst = append(dst, `"run":`...)
+		if p1 := v.Run; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.RunSync != nil {
+		dst = append(dst, `"runSync":`...)
+		if p1 := v.RunSync; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Status != nil {
+		dst = append(dst, `"status":`...)
+		if p1 := v.Status; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Stream != nil {
+		dst = append(dst, `"stream":`...)
+		if p1 := v.Stream; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	return encode.End(dst, '}')
 }
 

@@ -1339,7 +1339,7 @@ type CreateEndpointRequest struct {
 	// Timeout Execution timeout of a job in milliseconds, unless the job has its own; 0 for that of the queue.
 	Timeout *int64 `json:"timeout,omitempty"`
 
-	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
+	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue; their workers get the requests themselves.
 	Type    EndpointType           `json:"type"`
 	Workers *CreateEndpointWorkers `json:"workers,omitempty"`
 }
@@ -1575,7 +1575,7 @@ type Endpoint struct {
 	Ports          []string                             `json:"ports"`
 	Registry       nullable.Nullable[string]            `json:"registry"`
 
-	// RequestUrls The addresses of the queue. Those of status, stream, cancel and retry are followed by a slash and the job's id.
+	// RequestUrls The addresses of the queue, all but base. Those of status, stream, cancel and retry are followed by a slash and the job's id. An endpoint that balances load has base, below which every path leads to its workers, and health.
 	RequestUrls *EndpointRequestUrls `json:"requestUrls,omitempty"`
 
 	// Scaling QUEUE_DELAY is for queues only.
@@ -1584,7 +1584,7 @@ type Endpoint struct {
 	// Timeout Milliseconds.
 	Timeout int64 `json:"timeout"`
 
-	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
+	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue; their workers get the requests themselves.
 	Type    EndpointType         `json:"type"`
 	Workers ShownEndpointWorkers `json:"workers"`
 }
@@ -1646,16 +1646,17 @@ type EndpointMounts struct {
 	Network []VolumeMount `json:"network,omitempty"`
 }
 
-// EndpointRequestUrls The addresses of the queue. Those of status, stream, cancel and retry are followed by a slash and the job's id.
+// EndpointRequestUrls The addresses of the queue, all but base. Those of status, stream, cancel and retry are followed by a slash and the job's id. An endpoint that balances load has base, below which every path leads to its workers, and health.
 type EndpointRequestUrls struct {
-	Cancel     string `json:"cancel"`
-	Health     string `json:"health"`
-	PurgeQueue string `json:"purgeQueue"`
-	Retry      string `json:"retry"`
-	Run        string `json:"run"`
-	RunSync    string `json:"runSync"`
-	Status     string `json:"status"`
-	Stream     string `json:"stream"`
+	Base       *string `json:"base,omitempty"`
+	Cancel     *string `json:"cancel,omitempty"`
+	Health     string  `json:"health"`
+	PurgeQueue *string `json:"purgeQueue,omitempty"`
+	Retry      *string `json:"retry,omitempty"`
+	Run        *string `json:"run,omitempty"`
+	RunSync    *string `json:"runSync,omitempty"`
+	Status     *string `json:"status,omitempty"`
+	Stream     *string `json:"stream,omitempty"`
 }
 
 // EndpointScaling QUEUE_DELAY is for queues only.
@@ -1663,7 +1664,7 @@ type EndpointScaling struct {
 	union json.RawMessage
 }
 
-// EndpointType How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
+// EndpointType How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue; their workers get the requests themselves.
 type EndpointType string
 
 // EndpointWorkers defines model for EndpointWorkers.

@@ -10,7 +10,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/berthdev/berth/console"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/reference"
 )
 
@@ -19,6 +22,7 @@ type addresses struct {
 	listeners            []net.Listener // who connects waits until they are served; that of the metrics is the last one
 	url, queueURL        string         // bases without a slash at the end
 	metricsURL, pagesURL string         // empty: they are not served
+	consoleURL           string         // likewise
 	publicURL, workerURL string         // as they are configured
 	hostName             string         // by which what pods and workers run on reaches this machine; empty: as processes of it do
 	proxies              *limit.Proxies
@@ -65,6 +69,9 @@ func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, er
 	}
 	if c.Docs {
 		a.pagesURL = cmp.Or(a.publicURL, a.url) + reference.Root
+	}
+	if c.Console {
+		a.consoleURL = cmp.Or(a.publicURL, a.url) + console.Root
 	}
 	return a, nil
 }
@@ -149,4 +156,30 @@ func (a *addresses) public(r *http.Request) string {
 		return base
 	}
 	return a.queueURL
+}
+
+// publicHost is the host of the configured base; empty: there is none.
+func (a *addresses) publicHost() string {
+	base, err := url.Parse(a.publicURL)
+	if err != nil {
+		return ""
+	}
+	return base.Host
+}
+
+// balanced gives the base of an endpoint that balances load, for who sent the request: its name below the domain, or the path where the
+// domain is the default one, whose names not every client finds.
+func (a *addresses) balanced(domain string) func(*http.Request, compute.EndpointID) string {
+	return func(r *http.Request, id compute.EndpointID) string {
+		base := a.public(r)
+		at, err := url.Parse(base)
+		if err != nil || domain == "" || domain == proxy.DefaultDomain {
+			return base + proxy.EndpointPaths + string(id)
+		}
+		host := string(id) + "." + domain
+		if port := at.Port(); port != "" {
+			host = net.JoinHostPort(host, port)
+		}
+		return at.Scheme + "://" + host
+	}
 }

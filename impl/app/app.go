@@ -45,6 +45,9 @@ func (s *Server) MetricsURL() string { return s.at.metricsURL }
 // PagesURL is where the reference pages are; empty if they are not served.
 func (s *Server) PagesURL() string { return s.at.pagesURL }
 
+// ConsoleURL is where the web console is; empty if it is not served.
+func (s *Server) ConsoleURL() string { return s.at.consoleURL }
+
 // FirstKey is the key that was made because the data directory had none; empty otherwise. It cannot be had again.
 func (s *Server) FirstKey() string {
 	if s.first == nil {

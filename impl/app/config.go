@@ -28,7 +28,9 @@ type Config struct {
 	StallTimeout    time.Duration       // in which a client that is waited for must send, or take, 64 KB; 20 s
 	AllowedHosts    []string            // names under which pages are shown that ask for no key, besides those that can only be meant; see limit.Hosts
 	PublicURL       string              // base under which clients reach the server, such as https://pods.example.com; empty: what a trusted proxy says, or the address
-	Domain          string              // below which pods are shown; empty: localhost
+	Domain          string              // below which pods and endpoints are shown; empty: localhost
+	PodPaths        bool                // pods are shown below /proxy/pods/, too
+	RequestWait     time.Duration       // how long a request to an endpoint that balances load waits for a worker; 2 min
 	TrustedProxies  []string            // addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; none: nobody's
 	PodRetention    time.Duration       // how long the row of a terminated pod is kept; 24 h
 	InterruptAfter  time.Duration       // that an interruptible pod runs on average; 0: until somebody interrupts it
@@ -43,6 +45,7 @@ type Config struct {
 	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
 	GraphQL         GraphQL             // bounds of documents, and what helps in developing
 	Docs            bool                // serve pages at /docs to read the documents and to send requests from
+	Console         bool                // serve the web console at /console
 	Runtime         string              // name of what pods run on, see package runtime; empty: the default one
 	RuntimeSettings setting.Values      // of all kinds of runtimes
 	WorkerURL       string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out

@@ -45,6 +45,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asWorker) != "" {
 		doSteps()
 	}
+	if os.Getenv(asServing) != "" {
+		fmt.Println(serveRequests())
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

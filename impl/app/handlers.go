@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/berthdev/berth/console"
 	"github.com/berthdev/berth/graphql"
 	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
@@ -57,7 +58,7 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
 	faults.Watch(func() { e.db.changes.Note(changes.Event{Kind: changes.Fault, Change: changes.Changed}) })
 	services := httpapi.Services{
-		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, Shells: e.shells, SSHPort: e.at.sshPort(), QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
+		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, Shells: e.shells, SSHPort: e.at.sshPort(), QueueURL: e.at.public, BaseURL: e.at.balanced(c.Domain), Registries: use.registries, Secrets: use.secrets,
 		Why: &why.Reasons{
 			Store: e.db.store, Clock: e.clock, Queue: use.queue, Control: use.control, Endpoints: use.endpoints, Placement: use.placement,
 			Workers: use.workers, Pods: use.pods,
@@ -79,13 +80,17 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 		services.Home = reference.Root
 		services.Docs = reference.Handlers(reference.Settings{Controls: c.TestControls, Playground: c.GraphQL.Playground, Editions: httpapi.Editions()})
 	}
+	if c.Console {
+		services.Home, services.Console = console.Root, console.New()
+	}
 	return httpapi.New(services)
 }
 
 // podProxy makes what answers the requests to pods.
 func (e edge) podProxy() *proxy.Proxy {
 	return proxy.New(proxy.Config{
-		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates,
+		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates, PodPaths: e.config.PodPaths,
+		Keys: e.who.keyring, Requests: e.use.queue, Ports: e.use.workers.Ports, Clock: e.clock, Own: e.at.publicHost(),
 		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log,
 	})
 }

@@ -65,9 +65,17 @@ var table = []row{
 		Help: "base of the queue as workers in containers reach it; without it the queue's own address, or the name of this machine inside of them where that is a loopback one",
 	}, func(c *Config) any { return &c.WorkerURL }},
 	{setting.Setting{
-		Name: "domain", Default: "localhost", Option: "Domain", Check: proxy.CheckDomain,
-		Help: "domain below which pods are shown: {podId}-{port}.DOMAIN, at the port of all interfaces, leads to an http port of the pod; its names must lead to the server, as those below localhost do on the machine itself",
+		Name: "domain", Default: proxy.DefaultDomain, Option: "Domain", Check: proxy.CheckDomain,
+		Help: "domain below which pods and endpoints are shown: {podId}-{port}.DOMAIN, at the port of all interfaces, leads to an http port of the pod, and {endpointId}.DOMAIN to the workers of an endpoint that balances load; its names must lead to the server, as those below localhost do on the machine itself",
 	}, func(c *Config) any { return &c.Domain }},
+	{setting.Setting{
+		Name: "pod-paths", Kind: setting.Switch, Option: "PodPaths",
+		Help: "show http ports of pods at /proxy/pods/{podId}/{port}/, too, for clients that know no names below the domain; off, since their pages are then on the origin of the interfaces, which they get sandboxed and without cookies",
+	}, func(c *Config) any { return &c.PodPaths }},
+	{setting.Setting{
+		Name: "request-wait", Kind: setting.Duration, Default: "2m0s", Option: "RequestWait",
+		Help: "how long a request to an endpoint that balances load waits for a worker, such as one that is being started",
+	}, func(c *Config) any { return &c.RequestWait }},
 	{setting.Setting{
 		Name: "allowed-host", Kind: setting.List, Option: "AllowedHosts",
 		Help: "a host name of the server, such as that of a proxy before it: pages that ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable",
@@ -88,6 +96,10 @@ var table = []row{
 		Name: "docs", Kind: setting.Switch, Default: "true", Option: "Docs",
 		Help: "serve pages at /docs to read the documents and to send requests from",
 	}, func(c *Config) any { return &c.Docs }},
+	{setting.Setting{
+		Name: "console", Kind: setting.Switch, Default: "true", Option: "Console",
+		Help: "serve the web console at /console, which a browser is led to that asks for /",
+	}, func(c *Config) any { return &c.Console }},
 
 	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; ID:NAME=COMMAND has it get that id, of 14 lower-case letters and digits; repeatable"}, nil},
 	{setting.Setting{

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/webhook"
@@ -36,6 +37,7 @@ type useCases struct {
 	builds     *loop.Builds
 	scripts    *control.Scripts
 	scripted   *loop.ScriptedWorkers // nil: workers are not simulated
+	health     *proxy.Health         // nil: workers are simulated, and nothing in them could be asked
 	history    *history.History
 
 	declared map[string]compute.EndpointID // the declared endpoints, by name
@@ -110,7 +112,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	demand, scripts := loop.NewHint(), loop.NewScripts(c.store)
 	use.scripts = control.NewScripts(c.store, c.runs.forRules(), scripts.Changed)
 	settings := queue.DefaultSettings()
-	settings.Lease = c.Lease
+	settings.Lease, settings.RequestWait = c.Lease, c.RequestWait
 
 	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
 		Demand: loop.Both(demand, scripts.Hint), Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
@@ -152,7 +154,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
 		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand, Scripts: scripts,
 	})
-	use.scripted = newScripted(c, scripts, use.workers, use.queue)
+	use.scripted, use.health = newScripted(c, scripts, use.workers, use.queue), newHealth(c, use.workers, use.queue)
 	use.history.Of(history.Sources{Dispatchers: use.queue.Dispatchers, Pods: use.pods.Measured, Running: runningPods(c.store)})
 
 	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)
@@ -168,6 +170,14 @@ func newScripted(c useCasesConfig, scripts *loop.Scripts, workers *loop.Workers,
 	return loop.NewScriptedWorkers(loop.ScriptedFleet{
 		Scripts: scripts, Workers: workers, Queue: q, Runtime: simulation, Clock: c.clock, Log: c.Log, Ping: c.Lease / pingsInALease,
 	})
+}
+
+// newHealth makes what asks the workers of endpoints that balance load how they are; nil: they are simulated.
+func newHealth(c useCasesConfig, workers *loop.Workers, q *queue.Queue) *proxy.Health {
+	if c.runs.kind.Can.Simulates {
+		return nil
+	}
+	return proxy.NewHealth(q, workers.Ports, c.Log)
 }
 
 // declares reports whether the settings of this start declare the endpoint.

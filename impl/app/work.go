@@ -136,6 +136,9 @@ func (w *work) run(before *earlier, c runtime.Config, u *undo) {
 	w.loops.running.Go(func() { w.use.timers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.workers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.webhooks.Run(w.loops.ctx) })
+	if w.use.health != nil {
+		w.loops.running.Go(func() { w.use.health.Run(w.loops.ctx) })
+	}
 	if w.use.scripted != nil {
 		w.loops.running.Go(func() { w.use.scripted.Run(w.loops.ctx) })
 	}

@@ -1,7 +1,10 @@
 package compute
 
 import (
+	"cmp"
 	"encoding/json"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -84,6 +87,37 @@ func (e Endpoint) QueueDelay() time.Duration {
 
 // IdlesBySetting reports whether the idle timeout is the user's to set: not where a queue is scaled by the count of its jobs.
 func (e Endpoint) IdlesBySetting() bool { return e.Type == LoadBalancer || e.Scaler == ByDelay }
+
+// The variables that say where the workers of an endpoint that balances load listen.
+const (
+	EnvPort       = "PORT"
+	EnvHealthPort = "PORT_HEALTH"
+	EnvHealthPath = "HEALTH_CHECK_PATH"
+)
+
+// Serving is where the workers of an endpoint that balances load take requests, and say how they are.
+type Serving struct {
+	Port, HealthPort int
+	HealthPath       string // begins with a slash
+}
+
+// Serving reads it from the endpoint's environment. What that does not say, or says of no port, is port 80 and /ping.
+func (e Endpoint) Serving() Serving {
+	port := func(name string, otherwise int) int {
+		n, err := strconv.ParseUint(e.Env[name], 10, 16)
+		if err != nil || n == 0 {
+			return otherwise
+		}
+		return int(n)
+	}
+
+	s := Serving{Port: port(EnvPort, 80), HealthPath: cmp.Or(e.Env[EnvHealthPath], "/ping")}
+	s.HealthPort = port(EnvHealthPort, s.Port)
+	if !strings.HasPrefix(s.HealthPath, "/") {
+		s.HealthPath = "/" + s.HealthPath
+	}
+	return s
+}
 
 // Release is one version of what the workers of an endpoint are made of.
 type Release struct {

@@ -137,8 +137,12 @@ func (h restHandlers) endpointView(c echo.Context, e compute.Endpoint) rest.Endp
 	if e.DiskGB != 0 {
 		v.Disk = &e.DiskGB
 	}
+	queue := h.QueueURL(c.Request()) + "/v2/" + string(e.ID)
 	if e.Type == compute.QueueEndpoint {
-		v.RequestUrls = requestURLs(h.QueueURL(c.Request()) + "/v2/" + string(e.ID))
+		v.RequestUrls = requestURLs(queue)
+	} else {
+		base := h.BaseURL(c.Request(), e.ID)
+		v.RequestUrls = &rest.EndpointRequestUrls{Base: &base, Health: queue + "/health"}
 	}
 
 	if g := e.GPU; g != nil {
@@ -161,9 +165,13 @@ func (h restHandlers) endpointView(c echo.Context, e compute.Endpoint) rest.Endp
 func volumeMount(id compute.VolumeID) rest.VolumeMount { return rest.VolumeMount{VolumeID: string(id)} }
 
 func requestURLs(base string) *rest.EndpointRequestUrls {
+	at := func(operation string) *string {
+		url := base + "/" + operation
+		return &url
+	}
 	return &rest.EndpointRequestUrls{
-		Run: base + "/run", RunSync: base + "/runsync", Status: base + "/status", Stream: base + "/stream", Cancel: base + "/cancel",
-		Retry: base + "/retry", PurgeQueue: base + "/purge-queue", Health: base + "/health",
+		Run: at("run"), RunSync: at("runsync"), Status: at("status"), Stream: at("stream"), Cancel: at("cancel"),
+		Retry: at("retry"), PurgeQueue: at("purge-queue"), Health: base + "/health",
 	}
 }
 

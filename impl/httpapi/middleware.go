@@ -52,7 +52,7 @@ func (s *Services) authenticated(next handler) handler {
 			return nil
 		}
 
-		if published[path] != "" || s.Docs[path] != nil || path == HealthPath || path == ReadyPath || path == graphqlPath && s.GraphQL != nil {
+		if published[path] != "" || s.shows(path) || path == HealthPath || path == ReadyPath || path == graphqlPath && s.GraphQL != nil {
 			if err := s.Hosts.Check(s.Proxies.Host(r.Request())); err != nil {
 				return err
 			}
@@ -80,6 +80,11 @@ func (s *Services) authenticated(next handler) handler {
 
 		return next(r)
 	}
+}
+
+// shows reports whether there is a page at the path, or what one loads: anybody may read it.
+func (s *Services) shows(path string) bool {
+	return s.Docs[path] != nil || s.Console != nil && (path == consolePath || strings.HasPrefix(path, consolePath+"/"))
 }
 
 // led reports whether the request is that of a browser for the root, which has nothing but is what people type in (rule bounds.root).

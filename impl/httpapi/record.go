@@ -45,7 +45,7 @@ func (s *Services) recorded(next handler) handler {
 // isRecorded reports whether the request is one of the published interfaces, and not one for a page, a probe or the controls.
 func (s *Services) isRecorded(r *request) bool {
 	path := r.Request().URL.Path
-	return (!strings.HasPrefix(path, "/_berth") || isInbox(path)) && published[path] == "" && s.Docs[path] == nil && path != HealthPath && path != ReadyPath && !s.led(r.Request())
+	return (!strings.HasPrefix(path, "/_berth") || isInbox(path)) && published[path] == "" && !s.shows(path) && path != HealthPath && path != ReadyPath && !s.led(r.Request())
 }
 
 // isInbox reports whether the path is one that takes webhooks.

@@ -40,8 +40,9 @@ type Services struct {
 	Builds     Builds
 	Scripts    *control.Scripts
 	Shells     *shell.Shells
-	SSHPort    int                        // at which users log in to their pods; 0: they do not
-	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
+	SSHPort    int                                            // at which users log in to their pods; 0: they do not
+	QueueURL   func(*http.Request) string                     // base of the queue for who sent the request, without a slash at the end
+	BaseURL    func(*http.Request, compute.EndpointID) string // base of an endpoint that balances load, likewise
 	Registries *control.Registries
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue
@@ -77,7 +78,9 @@ type Services struct {
 	GraphQL  GraphQL          // nil: it is not served
 
 	Docs map[string]http.Handler // the reference pages and what they load, by path; anybody may read them
-	Home string                  // the page among them to which a browser is led that asks for /
+	Home string                  // the page to which a browser is led that asks for /
+
+	Console http.Handler // answers /console and all below it, which anybody may read; nil: there is none
 
 	Seed  *seed.Seed     // what there is from the start and after a reset; nil: nothing
 	Owner compute.UserID // whose its items are that name no user
@@ -142,6 +145,10 @@ func New(s Services) (*Handler, error) {
 	documents(e)
 	for path, page := range s.Docs {
 		e.GET(path, echo.WrapHandler(page))
+	}
+	if s.Console != nil {
+		e.GET(consolePath, echo.WrapHandler(s.Console))
+		e.GET(consolePath+"/*", echo.WrapHandler(s.Console))
 	}
 	e.GET(HealthPath, s.healthz)
 	e.GET(ReadyPath, s.readyz)
@@ -211,6 +218,7 @@ func permit(e *echo.Echo, path string, methods ...string) {
 const (
 	openAIPaths = "/v2/{endpointId}/openai/"
 	graphqlPath = "/graphql"
+	consolePath = "/console"
 )
 
 // Paths that ask for no key, and that each of several servers of one store answers itself.

@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -49,7 +51,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	want := 0
 	switch {
 	case e.Scaler == compute.ByCount:
-		want = int(math.Ceil(float64(d.Waiting+d.Held) / max(1, e.ScalerValue)))
+		want = byCount(d)
 	case d.Waiting > 0 && have == 0:
 		want = 1
 	case d.Waiting > 0:
@@ -57,6 +59,9 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	}
 
 	want = min(max(want, e.WorkersMin), e.WorkersMax)
+	if e.Type == compute.LoadBalancer {
+		return balance(d, want, now)
+	}
 	out.start = max(0, want-have)
 	for _, w := range d.Workers {
 		if w.Draining || w.Leaving {
@@ -72,4 +77,100 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	}
 
 	return out
+}
+
+// byCount is how many workers an endpoint needs that is scaled by the count of its jobs or requests.
+func byCount(d queue.Demand) int {
+	return int(math.Ceil(float64(d.Waiting+d.Held) / max(1, d.Endpoint.ScalerValue)))
+}
+
+// needs remembers how many workers an endpoint that balances load has needed of late: requests go to whoever has idled longest, so that with
+// few of them, too, no worker may ever idle for long.
+type needs struct {
+	began       time.Time // of the span that lasts
+	now, before int       // the most that were needed in it, and in the one before
+}
+
+// most notes what is needed now, and gives the most that was needed within a span, if not two. Of the time before the first one nobody knows.
+func (n *needs) most(need int, now time.Time, span time.Duration) int {
+	if n.began.IsZero() {
+		n.began, n.now = now, math.MaxInt
+	}
+	if now.Sub(n.began) >= span {
+		n.began, n.before, n.now = now, n.now, 0
+	}
+	n.now = max(n.now, need)
+	return max(n.now, n.before)
+}
+
+// unneeded gives the workers that go beside those that are to be stopped, since the endpoint, which balances load, has needed no more than
+// so many for a while: those with the fewest requests. They answer what they have.
+func unneeded(d queue.Demand, stopped []compute.WorkerID, needed int) (ids []compute.WorkerID) {
+	var there []queue.WorkerView
+	for _, w := range leastBusy(d.Workers) {
+		if !w.Draining && !w.Leaving && !beginning(w) && !slices.Contains(stopped, w.ID) {
+			there = append(there, w)
+		}
+	}
+
+	for _, w := range there[:max(0, len(there)-max(needed, d.Endpoint.WorkersMin))] {
+		ids = append(ids, w.ID)
+	}
+	return ids
+}
+
+// balance decides for an endpoint that balances load, which is to have so many workers. Workers of an earlier release go one by one, each as
+// soon as one of the latest stands in for it, or at once where there is room for no other: a worker that goes answers what it has, and
+// requests that find none wait. Those that are not healthy count, so that no failing one makes more.
+func balance(d queue.Demand, want int, now time.Time) (out decision) {
+	e := d.Endpoint
+	have, stale, ready, coming := 0, 0, 0, 0
+	for _, w := range d.Workers {
+		switch {
+		case w.Draining:
+		case w.Leaving:
+			out.stop = append(out.stop, w.ID)
+		default:
+			have++
+			switch {
+			case w.Stale:
+				stale++
+			case beginning(w):
+				coming++
+			case w.Status != compute.WorkerUnhealthy:
+				ready++
+			}
+		}
+	}
+
+	missing := max(0, want-(have-stale))
+	out.start = min(missing, max(0, e.WorkersMax-have))
+	retire := min(stale, max(0, stale+ready-want))
+	if retire == 0 && stale > 0 && missing > 0 && out.start == 0 && coming == 0 {
+		retire = 1
+	}
+
+	for _, w := range leastBusy(d.Workers) {
+		if w.Draining || w.Leaving {
+			continue
+		}
+		resting := w.Requests == 0 && !beginning(w)
+		spare := have > want
+		surplus := have > e.WorkersMax
+		replaced := w.Stale && retire > 0
+		if surplus || replaced || spare && w.Status == compute.WorkerThrottled || spare && resting && now.Sub(w.IdleSince) >= e.IdleTimeout {
+			have--
+			if w.Stale {
+				retire--
+			}
+			out.stop = append(out.stop, w.ID)
+		}
+	}
+
+	return out
+}
+
+// leastBusy gives the workers in the order in which they go: those first that no request would miss.
+func leastBusy(all []queue.WorkerView) []queue.WorkerView {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b queue.WorkerView) int { return cmp.Compare(a.Requests, b.Requests) })
 }

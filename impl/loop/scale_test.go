@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -61,4 +62,80 @@ func TestDecide_WhoStartsAndWhoStops(t *testing.T) {
 	} {
 		require.Equal(t, c.want, decide(c.d, now), name)
 	}
+}
+
+func TestDecide_WhoGoesWhereLoadIsBalanced(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_700_000_000_000)
+	e := compute.Endpoint{Type: compute.LoadBalancer, WorkersMax: 3, IdleTimeout: 10 * time.Second, Scaler: compute.ByCount, ScalerValue: 2}
+	worker := func(id compute.WorkerID, s compute.WorkerStatus, requests int, idle time.Duration) queue.WorkerView {
+		return queue.WorkerView{ID: id, Status: s, Requests: requests, IdleSince: now.Add(-idle)}
+	}
+	stale := func(w queue.WorkerView) queue.WorkerView {
+		w.Stale = true
+		return w
+	}
+	running, starting := worker("r", compute.WorkerRunning, 2, time.Hour), worker("s", compute.WorkerInitializing, 0, 0)
+	idle, fresh, ill := worker("i", compute.WorkerIdle, 0, 10*time.Second), worker("f", compute.WorkerIdle, 0, 9*time.Second), worker("u", compute.WorkerUnhealthy, 0, time.Hour)
+	leaving := running
+	leaving.Leaving = true
+	one := e
+	one.WorkersMax = 1
+	with := func(e compute.Endpoint, waiting, held int, workers ...queue.WorkerView) queue.Demand {
+		return queue.Demand{Endpoint: e, Waiting: waiting, Held: held, Workers: workers}
+	}
+
+	for name, c := range map[string]struct {
+		d    queue.Demand
+		want decision
+	}{
+		"one for every so many requests":              {with(e, 3, 0), decision{start: 2}},
+		"never more than the maximum":                 {with(e, 100, 2, running), decision{start: 2}},
+		"an idle one goes after a while":              {with(e, 0, 2, running, idle, fresh), decision{stop: []compute.WorkerID{"i"}}},
+		"an unhealthy one counts":                     {with(e, 2, 0, ill), decision{}},
+		"an unhealthy one goes once it is not needed": {with(e, 0, 0, ill), decision{stop: []compute.WorkerID{"u"}}},
+		"one that is to go is asked for again":        {with(e, 0, 2, leaving), decision{start: 1, stop: []compute.WorkerID{"r"}}},
+		"a new one comes before an old one goes":      {with(e, 0, 2, stale(running)), decision{start: 1}},
+		"an old one stays until a new one is up":      {with(e, 0, 2, stale(running), starting), decision{}},
+		"an old one goes once a new one is up":        {with(e, 0, 2, stale(running), fresh), decision{stop: []compute.WorkerID{"r"}}},
+		"the old one goes that has fewer requests":    {with(e, 0, 3, stale(running), stale(worker("l", compute.WorkerRunning, 1, 0)), fresh), decision{stop: []compute.WorkerID{"l"}}},
+		"the only one that may be goes first":         {with(one, 0, 2, stale(running)), decision{stop: []compute.WorkerID{"r"}}},
+		"those over the maximum go at once":           {with(one, 0, 3, running, worker("l", compute.WorkerRunning, 1, 0)), decision{stop: []compute.WorkerID{"l"}}},
+	} {
+		require.Equal(t, c.want, decide(c.d, now), name)
+	}
+}
+
+func TestNeeds_AreTheMostOfTheLastSpan(t *testing.T) {
+	t.Parallel()
+	var n needs
+	at := time.UnixMilli(1_700_000_000_000)
+	for _, step := range []struct {
+		after      time.Duration
+		need, most int
+	}{
+		{0, 1, math.MaxInt}, {9 * time.Second, 0, math.MaxInt}, // of the time before nobody knows
+		{time.Second, 1, math.MaxInt}, {10 * time.Second, 2, 2}, {9 * time.Second, 0, 2}, {time.Second, 0, 2}, {9 * time.Second, 1, 2}, {time.Second, 1, 1}, {10 * time.Second, 0, 1}, {10 * time.Second, 0, 0},
+	} {
+		at = at.Add(step.after)
+		require.Equal(t, step.most, n.most(step.need, at, 10*time.Second), "%v", step)
+	}
+}
+
+func TestUnneeded_AreThoseWithTheFewestRequests(t *testing.T) {
+	t.Parallel()
+	worker := func(id compute.WorkerID, requests int) queue.WorkerView {
+		return queue.WorkerView{ID: id, Status: compute.WorkerRunning, Requests: requests}
+	}
+	leaving, starting := worker("v", 0), queue.WorkerView{ID: "s", Status: compute.WorkerInitializing}
+	leaving.Leaving = true
+	d := queue.Demand{Workers: []queue.WorkerView{worker("a", 3), worker("b", 1), leaving, worker("c", 2)}}
+	require.Empty(t, unneeded(d, nil, 3))
+	require.Empty(t, unneeded(d, nil, math.MaxInt))
+	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 2))
+	require.Equal(t, []compute.WorkerID{"c"}, unneeded(d, []compute.WorkerID{"b"}, 1))
+	d.Endpoint.WorkersMin = 2
+	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 0))
+	d.Workers = append(d.Workers, starting)
+	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 0), "one that is being started stands in for none yet")
 }

@@ -3,6 +3,7 @@ package loop
 import (
 	"maps"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -88,6 +89,9 @@ func (l *Workers) environment(e compute.Endpoint, w compute.Worker, key string) 
 		id: string(w.ID), hostname: string(w.ID), dataCenterID: w.DataCenterID, gpu: w.GPU, vcpus: l.Placement.VCPUs(w.GPU, w.CPU), base: base(), key: key,
 	}.variables()
 	maps.Copy(facts, by)
+	if e.Type == compute.LoadBalancer {
+		facts["HEALTH_CHECK_PATH"] = e.Serving().HealthPath
+	}
 	return facts, without(e.Env, by)
 }
 
@@ -96,4 +100,26 @@ func (l *Pods) facts(p compute.Pod) map[string]string {
 	return description{
 		id: string(p.ID), hostname: p.ID.Hostname(), dataCenterID: p.DataCenterID, gpu: p.GPU, vcpus: l.Placement.VCPUs(p.GPU, p.CPU), base: l.URL(), key: l.Key(p),
 	}.variables()
+}
+
+// served gives the ports of a worker of an endpoint that balances load, those among them on which requests come whether the endpoint names
+// them or not, and the variables that tell the worker of these. What the endpoint's own environment says of a port stands.
+func served(e compute.Endpoint) (ports []string, listen map[string]int) {
+	at := e.Serving()
+	ports, listen = slices.Clone(e.Ports), map[string]int{}
+	for name, port := range map[string]int{compute.EnvPort: at.Port, compute.EnvHealthPort: at.HealthPort} {
+		if text := strconv.Itoa(port) + "/" + compute.HTTPPort; !slices.Contains(ports, text) {
+			ports = append(ports, text)
+		}
+		if _, own := e.Env[name]; !own {
+			listen[name] = port
+		}
+	}
+	return ports, listen
+}
+
+// Ports gives where the ports of a worker are reached; none: it is not up, or none of them is. It asks nobody.
+func (l *Workers) Ports(id compute.WorkerID) []compute.PublishedPort {
+	w, _ := l.containers.Memory(id)
+	return w.ports
 }

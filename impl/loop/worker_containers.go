@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/loop/reconcile"
+	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -45,6 +46,8 @@ type worker struct {
 	ready    time.Time     // by that; zero: nobody says
 	waits    string        // what it waits for, while it does not come up; empty: for nothing that is known
 	unplaced bool          // and no host holds it
+
+	ports []compute.PublishedPort // where it is reached, once it is up
 
 	ending  *ending              // it is to end, or has ended by itself; nil: neither
 	stopped bool                 // its container has ended
@@ -105,6 +108,9 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	a := runtime.Allocation{
 		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Facts: facts, Ports: e.Ports, DiskGB: e.DiskGB,
 		Pids: workerPids, Network: mount, Labels: map[string]string{labelName: e.Name}, HostID: w.HostID, GPUs: gpus(w.GPU, w.Devices),
+	}
+	if e.Type == compute.LoadBalancer {
+		a.Ports, a.Listen = served(e)
 	}
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
@@ -191,7 +197,10 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 		l.ended(ctx, id, w, state)
 	case err == nil && state.Phase == runtime.Starting && (state.Reason != w.waits || state.Unplaced() != w.unplaced):
 		l.waits(ctx, id, w, state)
-	case err == nil && state.Phase == runtime.Up && !w.up:
+	case err == nil && state.Phase == runtime.Up && w.up:
+		w.ports = state.Ports
+	case err == nil && state.Phase == runtime.Up:
+		w.ports = state.Ports
 		if w.unplaced {
 			l.waits(ctx, id, w, state)
 		}
@@ -239,6 +248,7 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w *worker, at
 func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w *worker, state runtime.State) {
 	l.Log.Warn("worker ended by itself", "endpoint", w.endpoint, "worker", id, "exit", state.ExitCode, "reason", state.Reason)
 	proven := l.Queue.Proven(w.endpoint, id)
+	l.Queue.SetCondition(w.endpoint, id, queue.Unhealthy, "it has ended")
 	if state.ExitCode == 0 || proven || l.Clock.Now().Sub(w.started) > lastBackoff {
 		l.endpoints.Update(w.endpoint, (*scaling).resetBackoff)
 	}

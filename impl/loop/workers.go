@@ -83,6 +83,7 @@ type Workers struct {
 type scaling struct {
 	pause   pause
 	missing []compute.WorkerID // the ids that those get who should be there
+	needs   needs              // of an endpoint that balances load
 }
 
 // pause is why an endpoint gets no worker now.
@@ -191,12 +192,12 @@ func (l *Workers) Next() time.Time {
 
 	for _, d := range l.Queue.Demands() {
 		for _, w := range d.Workers {
-			if w.Status == compute.WorkerIdle {
+			if w.Status == compute.WorkerIdle || w.Status == compute.WorkerUnhealthy && d.Endpoint.Type == compute.LoadBalancer {
 				note(w.IdleSince.Add(d.Endpoint.IdleTimeout))
 			}
 		}
 
-		if d.Waiting > 0 && d.Overdue == 0 && d.Endpoint.WorkersMax > 0 {
+		if d.Waiting > 0 && d.Overdue == 0 && d.Endpoint.Type != compute.LoadBalancer && d.Endpoint.WorkersMax > 0 {
 			note(now.Add(workerTick)) // until the first one is overdue
 		}
 		one, _ := l.endpoints.Memory(d.Endpoint.ID)
@@ -237,6 +238,9 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling) {
 	}
 	l.giveUp(d, s, now)
 	out := decide(d, now)
+	if e.Type == compute.LoadBalancer && !d.Gone {
+		out.stop = append(out.stop, unneeded(d, out.stop, s.needs.most(byCount(d), now, e.IdleTimeout))...)
+	}
 	for _, id := range out.stop {
 		l.stop(e.ID, id, ending{why: "the worker was not needed any more, or was to be replaced"})
 	}
@@ -284,16 +288,33 @@ func (l *Workers) logMissing(e compute.EndpointID, s *scaling) {
 // silentStart is the ending of a worker that was started and sent no request.
 var silentStart = ending{why: "the worker sent no request within " + initLimit.String(), alone: true}
 
-// giveUp ends the workers that were started and never sent a request.
+// giveUp ends the workers that were started and never sent a request, or that have not been healthy for as long.
 func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 	for _, w := range d.Workers {
 		known, ok := l.containers.Memory(w.ID)
+		if d.Endpoint.Type == compute.LoadBalancer {
+			if ok && !w.Draining && !w.Leaving && !w.Sick.IsZero() && now.Sub(w.Sick) >= initLimit {
+				l.giveUpSick(d.Endpoint.ID, w, s, now)
+			}
+			continue
+		}
 		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
 			l.Log.Error("worker never sent a request", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
 			s.backOff(now, "worker "+string(w.ID)+": "+silentStart.why)
 			l.stop(d.Endpoint.ID, w.ID, silentStart)
 		}
 	}
+}
+
+// giveUpSick ends a worker of an endpoint that balances load which has not been healthy for too long.
+func (l *Workers) giveUpSick(e compute.EndpointID, w queue.WorkerView, s *scaling, now time.Time) {
+	why := ending{why: "the worker was not healthy within " + initLimit.String(), alone: true}
+	if w.Reason != "" {
+		why.why += ": " + w.Reason
+	}
+	l.Log.Error("worker is not healthy", "endpoint", e, "worker", w.ID, "after", initLimit)
+	s.backOff(now, "worker "+string(w.ID)+": "+why.why)
+	l.stop(e, w.ID, why)
 }
 
 // throttle notes that nothing can hold a worker now, and says so unless it did already.

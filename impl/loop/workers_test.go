@@ -207,25 +207,6 @@ func TestWorkers_DeletedEndpointLeavesNone(t *testing.T) {
 	require.Empty(t, there)
 }
 
-func TestWorkers_OfALoadBalancerAreIdleOnceUp(t *testing.T) {
-	t.Parallel()
-	s := serve(t, 0, nil)
-	name, image, least := "lb", "i", int64(1)
-	var err error
-	s.e, err = s.endpoints.Create(t.Context(), "u", compute.LoadBalancer, control.EndpointChange{
-		Name: &name, Image: &image, CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2}}, WorkersMin: &least,
-		Scaling: &control.Scaling{Scaler: compute.ByCount, Value: 1},
-	})
-	require.NoError(t, err)
-
-	s.step(0)
-	statuses, _ := s.seen()
-	require.Equal(t, []compute.WorkerStatus{initializing}, statuses)
-	s.step(sim.DefaultBoot)
-	statuses, _ = s.seen()
-	require.Equal(t, []compute.WorkerStatus{compute.WorkerIdle}, statuses)
-}
-
 // rows gives what is stored of workers.
 func (s *service) rows() (rows []compute.Worker) {
 	require.NoError(s, s.db.Read(s.Context(), func(tx store.Tx) (err error) {

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
 )
 
-// Rooms are the parts of the program whose logs may have a level of their own: the packages below impl, by their last names, and graphql.
-var Rooms = []string{"app", "docker", "fault", "graphql", "httpapi", "kubernetes", "loop", "observe", "process", "proxy", "queue", "reconcile", "replica", "runtime", "sim"}
+// Rooms are the parts of the program whose logs may have a level of their own: the folders of impl, with what is below them, and graphql.
+var Rooms = []string{"app", "control", "fault", "graphql", "httpapi", "journal", "loop", "observe", "proxy", "queue", "replica", "runtime", "webhook"}
 
 // levelWords are the levels, as they are written.
 var levelWords = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
@@ -96,9 +95,19 @@ func (h leveled) WithGroup(name string) slog.Handler {
 	return leveled{h.Handler.WithGroup(name), h.levels}
 }
 
-// roomOf gives the last name of the package that has the program counter of a line of the log.
+// module begins the names of the functions of the program.
+const module = "github.com/berthdev/berth/"
+
+// roomOf gives the room of the function that has the program counter of a line of the log; empty: it is in none.
 func roomOf(pc uintptr) string {
 	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	name, _, _ := strings.Cut(path.Base(frame.Function), ".") // of impl/queue.(*Queue).Submit
+	name, ours := strings.CutPrefix(frame.Function, module)
+	if !ours {
+		return ""
+	}
+	name = strings.TrimPrefix(name, "impl/") // such as queue.(*Queue).Submit
+	if end := strings.IndexAny(name, "/."); end >= 0 {
+		name = name[:end]
+	}
 	return name
 }

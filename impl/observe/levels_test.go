@@ -39,14 +39,11 @@ func TestParseLevels_RefusesWhatIsNone(t *testing.T) {
 func TestRooms_ArePackages(t *testing.T) {
 	t.Parallel()
 	for _, room := range observe.Rooms {
-		found, err := filepath.Glob(filepath.Join("..", "*", room))
-		require.NoError(t, err)
-		for _, at := range []string{filepath.Join("..", room), filepath.Join("..", "..", room)} {
-			if _, err := os.Stat(at); err == nil {
-				found = append(found, at)
-			}
+		_, err := os.Stat(filepath.Join("..", room))
+		if err != nil {
+			_, err = os.Stat(filepath.Join("..", "..", room))
 		}
-		require.NotEmpty(t, found, room)
+		require.NoError(t, err, room)
 	}
 }
 

@@ -10,8 +10,14 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// label is the first part of the host name of a port of a pod.
-var label = regexp.MustCompile(`^([a-z0-9]{14})-([1-9][0-9]{0,4})$`)
+// DefaultDomain is the domain where none is set. Its names lead to the machine itself, where a client knows them.
+const DefaultDomain = "localhost"
+
+// The first parts of host names: of a port of a pod, and of an endpoint.
+var (
+	label         = regexp.MustCompile(`^([a-z0-9]{14})-([1-9][0-9]{0,4})$`)
+	endpointLabel = regexp.MustCompile(`^[a-z0-9]{14}$`)
+)
 
 // domain is a host name of letters, digits and hyphens.
 var domain = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
@@ -29,12 +35,22 @@ type name string
 
 func newName(domain string) name { return name("." + domain) }
 
-// of reads which port of which pod is asked for by a Host header, with or without a port of the server; ok is false if none is.
-func (n name) of(host string) (id compute.PodID, port int, ok bool) {
+// first gives what a Host header, with or without a port of the server, has before the domain; ok is false if it is not below it.
+func (n name) first(host string) (first string, ok bool) {
+	return strings.CutSuffix(bare(host), string(n))
+}
+
+// bare gives the name of a Host header, without a port of the server.
+func bare(host string) string {
 	if before, _, err := net.SplitHostPort(host); err == nil {
 		host = before
 	}
-	first, found := strings.CutSuffix(strings.ToLower(strings.TrimSuffix(host, ".")), string(n))
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// of reads which port of which pod is asked for by a Host header; ok is false if none is.
+func (n name) of(host string) (id compute.PodID, port int, ok bool) {
+	first, found := n.first(host)
 	if !found {
 		return "", 0, false
 	}
@@ -45,3 +61,12 @@ func (n name) of(host string) (id compute.PodID, port int, ok bool) {
 	port, err := strconv.Atoi(parts[2])
 	return compute.PodID(parts[1]), port, err == nil
 }
+
+// endpoint reads which endpoint is asked for by a Host header; ok is false if none is.
+func (n name) endpoint(host string) (id compute.EndpointID, ok bool) {
+	first, found := n.first(host)
+	return compute.EndpointID(first), found && endpointLabel.MatchString(first)
+}
+
+// isOwn reports whether a Host header is the name of the server itself.
+func (p *Proxy) isOwn(host string) bool { return p.Own != "" && bare(host) == bare(p.Own) }

@@ -1,6 +1,7 @@
-// Package proxy brings HTTP into pods: what is asked of {podId}-{port}.{domain} goes to what listens on that port of the pod, and
-// nowhere else. It asks for no key, as the published contract has it: which ports are shown is what the pod says. The proxying is
-// that of net/http/httputil; here is who is meant, and what it may cost.
+// Package proxy brings HTTP into pods and to the workers of endpoints that balance load. What is asked of {podId}-{port}.{domain} goes to
+// what listens on that port of the pod, and nowhere else. It asks for no key, as the published contract has it: which ports are shown is
+// what the pod says. What is asked of {endpointId}.{domain} takes a key, and goes to one of the healthy workers, which the queue chooses.
+// The proxying is that of net/http/httputil; here is who is meant, and what it may cost.
 package proxy
 
 import (
@@ -11,9 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
-	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -41,6 +40,12 @@ type Pods interface {
 type Config struct {
 	Domain    string // below which the pods are
 	Pods      Pods
+	PodPaths  bool                                           // pods are shown below /proxy/pods/, too
+	Keys      Keys                                           // of who asks for endpoints
+	Requests  Requests                                       // gives requests to workers
+	Ports     func(compute.WorkerID) []compute.PublishedPort // where the ports of a worker are
+	Clock     compute.Clock
+	Own       string                                 // name of the server itself, which is none of an endpoint; empty: none
 	Live      func(compute.PodID) compute.PodRuntime // what a pod was last seen to do
 	Simulated bool                                   // nothing runs in pods
 	Proxies   *limit.Proxies                         // that say what the client asked for; nil: there are none
@@ -55,12 +60,15 @@ type Proxy struct {
 	via   string // says in a request that it came through this proxy
 	busy  busy
 	relay *httputil.ReverseProxy
+
+	balancing *httputil.ReverseProxy // to workers
 }
 
 // New makes a Proxy.
 func New(c Config) *Proxy {
 	p := &Proxy{Config: c, name: newName(c.Domain), via: "1.1 berth-" + rand.Text()}
 	p.relay = p.newRelay(firstByte)
+	p.balancing = p.newBalancing()
 	if t, ok := p.relay.Transport.(*http.Transport); ok {
 		context.AfterFunc(c.Ending, t.CloseIdleConnections) // or they would outlive the server by idleTime
 	}
@@ -72,7 +80,13 @@ func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:      p.rewrite,
 		ErrorHandler: failed,
-		ErrorLog:     slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
+		ModifyResponse: func(res *http.Response) error {
+			if to, _ := res.Request.Context().Value(targetKey{}).(target); to.prefix != "" {
+				sandbox(res.Header)
+			}
+			return nil
+		},
+		ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
 		Transport: &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: dialTime}).DialContext,
 			ResponseHeaderTimeout: firstByte,
@@ -84,29 +98,33 @@ func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 	}
 }
 
-// Before gives a handler that answers what is asked of pods, and has next answer all else.
+// Before gives a handler that answers what is asked of pods and endpoints, by name and by path, and has next answer all else.
 func (p *Proxy) Before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if id, port, ok := p.name.of(p.Proxies.Host(r)); ok {
-			p.serve(w, r, id, port)
+		host := p.Proxies.Host(r)
+		if id, port, ok := p.name.of(host); ok {
+			p.serve(w, r, id, port, "")
+			return
+		}
+		if id, ok := p.name.endpoint(host); ok && !p.isOwn(host) {
+			p.balance(w, r, id, "")
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/proxy/") && p.inPath(w, r) {
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// serve passes a request on to the pod.
-func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id compute.PodID, port int) {
-	if r.Method == http.MethodConnect {
-		refuse(w, refusal{status: http.StatusMethodNotAllowed, detail: "there is no tunnel to a pod: ask it for paths"})
-		return
-	}
-	if slices.Contains(r.Header.Values("Via"), p.via) {
-		refuse(w, refusal{status: http.StatusLoopDetected, detail: "the port is one of this server itself"})
+// serve passes a request on to the pod. The pod does not see the prefix of its path.
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id compute.PodID, port int, prefix string) {
+	if refused := p.unfit(r); refused != nil {
+		refuse(w, *refused)
 		return
 	}
 	if r.ContentLength > MostBody {
-		refuse(w, tooLong)
+		refuse(w, tooLong(MostBody))
 		return
 	}
 
@@ -117,13 +135,13 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	}
 	defer over()
 
-	to, err := p.target(r.Context(), id, port)
+	address, err := p.target(r.Context(), id, port)
 	if err != nil {
 		failed(w, r, err)
 		return
 	}
 
-	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), targetKey{}, to))
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), targetKey{}, target{address, prefix}))
 	defer cancel()
 	defer context.AfterFunc(p.Ending, cancel)()
 	r = r.WithContext(ctx)
@@ -131,8 +149,14 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	p.relay.ServeHTTP(w, r)
 }
 
-// targetKey is the key, in the context of a request, of the address that it goes to.
+// targetKey is the key, in the context of a request, of its target.
 type targetKey struct{}
+
+// target is where a request to a pod goes.
+type target struct {
+	address string
+	prefix  string // of its path, which the pod does not see
+}
 
 // target gives the address at which the port of the pod is reached.
 func (p *Proxy) target(ctx context.Context, id compute.PodID, port int) (string, error) {
@@ -147,49 +171,26 @@ func (p *Proxy) target(ctx context.Context, id compute.PodID, port int) (string,
 		return "", refusal{status: http.StatusBadGateway, detail: "the pods of this server are simulated: nothing listens in them"}
 	}
 
-	for _, published := range p.Live(id).Ports {
-		if published.Private == port && published.Type == compute.HTTPPort && published.Public != 0 {
-			address := published.IP
-			if address == "" {
-				address = "127.0.0.1"
-			}
-			return net.JoinHostPort(address, strconv.Itoa(published.Public)), nil
-		}
+	if address, ok := where(p.Live(id).Ports, port); ok {
+		return address, nil
 	}
-
 	return "", refusal{status: http.StatusBadGateway, detail: "the port cannot be reached yet: the pod has just started", retry: true}
 }
 
 // rewrite makes the request that the pod gets: as it was asked, with who asked.
 func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
-	address, _ := pr.In.Context().Value(targetKey{}).(string)
-	pr.Out.URL.Scheme, pr.Out.URL.Host = "http", address
-	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // what it means is for the pod to say
-	pr.Out.Header.Add("Via", p.via)
-	pr.SetXForwarded()
-
-	base, ok := p.Proxies.Base(pr.In)
-	if !ok {
-		return
-	}
-	if before := pr.In.Header["X-Forwarded-For"]; len(before) > 0 {
-		pr.Out.Header["X-Forwarded-For"] = append(before[:len(before):len(before)], pr.Out.Header["X-Forwarded-For"]...)
-	}
-	if asked, err := url.Parse(base); err == nil {
-		pr.Out.Host = asked.Host
-		pr.Out.Header.Set("X-Forwarded-Proto", asked.Scheme)
-		pr.Out.Header.Set("X-Forwarded-Host", asked.Host)
-	}
+	to, _ := pr.In.Context().Value(targetKey{}).(target)
+	p.passOn(pr, to.prefix)
+	pr.Out.URL.Host = to.address
 }
 
 // failed answers a request that did not come through.
 func failed(w http.ResponseWriter, r *http.Request, err error) {
 	var (
-		no      refusal
-		rules   *compute.Error
-		long    *http.MaxBytesError
-		dialing *net.OpError
-		slow    net.Error
+		no    refusal
+		rules *compute.Error
+		long  *http.MaxBytesError
+		slow  net.Error
 	)
 	switch {
 	case r.Context().Err() != nil: // nobody waits for an answer, or the server ends
@@ -197,10 +198,10 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &no):
 		refuse(w, no)
 	case errors.As(err, &long):
-		refuse(w, tooLong)
+		refuse(w, tooLong(MostBody))
 	case errors.As(err, &rules):
 		refuse(w, refusalOf(err))
-	case errors.As(err, &dialing) && dialing.Op == "dial":
+	case dialing(err):
 		refuse(w, refusal{status: http.StatusBadGateway, detail: "nothing listens on the port of the pod yet, or no more", retry: true})
 	case errors.As(err, &slow) && slow.Timeout():
 		refuse(w, refusal{status: statusTimeout, detail: "the pod did not begin to answer in time"})

@@ -17,10 +17,14 @@ type refusal struct {
 	status int
 	title  string // empty: the text of the status
 	detail string
-	retry  bool // it may be otherwise in a second
+	reason string // in the words of the public service, which clients look for; empty: it has none
+	retry  bool   // it may be otherwise in a second
 }
 
-var tooLong = refusal{status: http.StatusRequestEntityTooLarge, detail: "the body is over the limit of " + strconv.Itoa(MostBody) + " bytes"}
+// tooLong refuses a body of more than so many bytes.
+func tooLong(most int64) refusal {
+	return refusal{status: http.StatusRequestEntityTooLarge, detail: "the body is over the limit of " + strconv.FormatInt(most, 10) + " bytes"}
+}
 
 // Error gives the detail.
 func (r refusal) Error() string { return "proxy: " + r.detail }
@@ -34,7 +38,11 @@ func refusalOf(err error) refusal {
 // refuse answers with a problem, as all interfaces do.
 func refuse(w http.ResponseWriter, r refusal) {
 	title := cmp.Or(r.title, http.StatusText(r.status), "A Timeout Occurred")
-	body, err := json.Marshal(map[string]any{"status": r.status, "title": title, "detail": r.detail})
+	problem := map[string]any{"status": r.status, "title": title, "detail": r.detail}
+	if r.reason != "" {
+		problem["error"] = r.reason
+	}
+	body, err := json.Marshal(problem)
 	if err != nil {
 		panic(err) // a number and texts
 	}

@@ -16,6 +16,10 @@ type dispatcher struct {
 	takes    []*heldTake                          // held, longest first
 	workers  map[compute.WorkerID]*workerState
 
+	requests []*request        // that wait for a worker, longest first, where the endpoint balances load
+	entered  int               // requests, waiting or in progress
+	counts   compute.JobCounts // of requests that were answered, and that failed, since the server was started
+
 	absent []Absent
 	gone   bool  // the endpoint is deleted
 	meter  Meter // nil: nobody counts

@@ -13,6 +13,7 @@ func (q *Queue) SetEndpoint(e compute.Endpoint) {
 	q.mu.Lock()
 	if d := q.dispatchers[e.ID]; d != nil {
 		d.endpoint = e
+		d.serve()
 	} else {
 		q.dispatchers[e.ID] = q.newDispatcher(e)
 	}
@@ -48,6 +49,7 @@ func (q *Queue) removeEndpoint(ctx context.Context, id compute.EndpointID) error
 	for _, s := range d.workers {
 		s.endPolls()
 	}
+	d.serve()
 	q.mu.Unlock()
 	q.hooks.Demand()
 

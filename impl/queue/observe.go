@@ -108,24 +108,24 @@ func (q *Queue) ofDay(j compute.Job) compute.Job {
 // DispatcherView is how one endpoint stands.
 type DispatcherView struct {
 	Endpoint   compute.EndpointID
-	Waiting    int       // jobs IN_QUEUE
+	Waiting    int       // jobs IN_QUEUE, or requests that wait for a worker
 	Oldest     time.Time // since when, by the clock's Now, the one waits that waits longest; zero if none does
 	InProgress int
 	Workers    map[compute.WorkerStatus]int64
 }
 
-// Dispatchers gives how every endpoint stands that has a queue and is not deleted, in the order of their ids. It asks nobody.
+// Dispatchers gives how every endpoint stands that is not deleted, in the order of their ids. It asks nobody.
 func (q *Queue) Dispatchers() []DispatcherView {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
 	views := make([]DispatcherView, 0, len(q.dispatchers))
 	for id, d := range q.dispatchers {
-		if d.gone || d.endpoint.Type == compute.LoadBalancer {
+		if d.gone {
 			continue
 		}
 
-		v := DispatcherView{Endpoint: id, Waiting: d.waits(), Workers: map[compute.WorkerStatus]int64{}}
+		v := DispatcherView{Endpoint: id, Waiting: d.waits() + len(d.requests), Workers: map[compute.WorkerStatus]int64{}}
 		for _, f := range []*fifo{&d.normal, &d.low} {
 			if t := f.oldest(); t > 0 && (v.Oldest.IsZero() || t < v.Oldest.UnixMilli()) {
 				v.Oldest = time.UnixMilli(t).UTC()
@@ -136,7 +136,7 @@ func (q *Queue) Dispatchers() []DispatcherView {
 			v.Workers[a.Status]++
 		}
 		for _, s := range d.workers {
-			v.InProgress += len(s.jobs)
+			v.InProgress += len(s.jobs) + s.requests
 			v.Workers[s.status()]++
 		}
 		views = append(views, v)

@@ -22,6 +22,7 @@ type Settings struct {
 	Lease          time.Duration // how long the worker of a job may be silent before another one gets the job
 	MaxAttempts    int           // takes before a job fails
 	TakeHold       time.Duration // how long a take or a stop poll is held
+	RequestWait    time.Duration // how long a request to an endpoint that balances load waits for a worker
 	RunOutputLimit int           // bytes of a /run job's output
 	SyncLimit      int           // bytes of a /runsync job's output
 }
@@ -29,7 +30,7 @@ type Settings struct {
 // DefaultSettings are the documented ones (rules queue.lease, queue.attempts, queue.output.limit). The hold stays well
 // under the 90 s after which workers hang up.
 func DefaultSettings() Settings {
-	return Settings{Lease: 30 * time.Second, MaxAttempts: 3, TakeHold: 25 * time.Second, RunOutputLimit: 10_000_000, SyncLimit: 20_000_000}
+	return Settings{Lease: 30 * time.Second, MaxAttempts: 3, TakeHold: 25 * time.Second, RequestWait: 2 * time.Minute, RunOutputLimit: 10_000_000, SyncLimit: 20_000_000}
 }
 
 // Queue carries out the operations on jobs. It is safe for concurrent use.
@@ -41,14 +42,15 @@ type Queue struct {
 	hooks    Hooks
 	holding  atomic.Int64 // requests that are held now
 
-	mu     sync.Mutex
-	memory                            // can be lost at any time
-	early  map[compute.EndpointID]int // jobs that were handed over and may not be committed yet
-	doubts doubts
-	lag    time.Duration // of the clock when the leases last began afresh
-	ends   watchers      // of the ends of jobs
-	chunks watchers      // of the chunks of jobs
-	closed chan struct{} // closed when the server stops: every hold ends
+	mu      sync.Mutex
+	memory                             // can be lost at any time
+	entered int                        // requests to endpoints that balance load, waiting or in progress
+	early   map[compute.EndpointID]int // jobs that were handed over and may not be committed yet
+	doubts  doubts
+	lag     time.Duration // of the clock when the leases last began afresh
+	ends    watchers      // of the ends of jobs
+	chunks  watchers      // of the chunks of jobs
+	closed  chan struct{} // closed when the server stops: every hold ends
 }
 
 // memory is what the rows say, and what workers reported since it was made of them. Every method needs the queue's lock.
@@ -254,12 +256,22 @@ func (q *Queue) Closed() bool {
 // dispatcher gives that of the endpoint. NotFound for an unknown endpoint, for somebody else's and for one that has no queue. The
 // caller has the lock.
 func (q *Queue) dispatcher(user compute.UserID, id compute.EndpointID) (*dispatcher, error) {
-	d := q.dispatchers[id]
-	if d == nil || d.endpoint.UserID != user || d.gone {
-		return nil, compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
+	d, err := q.any(user, id)
+	if err != nil {
+		return nil, err
 	}
 	if d.endpoint.Type == compute.LoadBalancer {
 		return nil, compute.Errorf(compute.NotFound, "endpoint %q has no queue: its type is %s", id, compute.LoadBalancer)
+	}
+	return d, nil
+}
+
+// any gives the dispatcher of the endpoint, whatever its type. NotFound for an unknown endpoint and for somebody else's. The caller has
+// the lock.
+func (q *Queue) any(user compute.UserID, id compute.EndpointID) (*dispatcher, error) {
+	d := q.dispatchers[id]
+	if d == nil || d.endpoint.UserID != user || d.gone {
+		return nil, compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
 	}
 	return d, nil
 }

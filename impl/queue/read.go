@@ -153,6 +153,8 @@ type Health struct {
 	Jobs    compute.JobCounts
 	Workers map[compute.WorkerStatus]int64
 	Ready   []compute.WorkerID // would take a job now; in their order
+
+	requests *compute.JobCounts // what Jobs is of an endpoint that balances load: its requests since the server was started
 }
 
 // Health counts the endpoint's jobs and workers.
@@ -160,6 +162,10 @@ func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.Endpo
 	h, committing, err := q.workers(user, e)
 	if err != nil {
 		return h, err
+	}
+	if h.requests != nil {
+		h.Jobs = *h.requests
+		return h, nil
 	}
 	read := q.store.Read
 	if committing {
@@ -184,9 +190,14 @@ func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, co
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	d, err := q.dispatcher(user, e)
+	d, err := q.any(user, e)
 	if err != nil {
 		return h, false, err
+	}
+	if d.endpoint.Type == compute.LoadBalancer {
+		counts := d.counts
+		counts.InQueue, counts.InProgress = int64(len(d.requests)), int64(d.inProgress())
+		h.requests = &counts
 	}
 	h.Workers = map[compute.WorkerStatus]int64{compute.WorkerThrottled: 0}
 	for _, a := range d.absent {

@@ -10,7 +10,7 @@ import (
 
 // Standing is how the waiting jobs and the workers of an endpoint stand.
 type Standing struct {
-	Waiting int // jobs IN_QUEUE
+	Waiting int // jobs IN_QUEUE, or requests that wait for a worker
 	Workers []StandingWorker
 }
 
@@ -23,7 +23,7 @@ type StandingWorker struct {
 	Leaving   bool   // it is to end, and gets nothing more
 	Asks      bool   // it waits for a job now
 	Unseen    bool   // it has sent no request yet
-	Jobs      int    // in progress
+	Jobs      int    // in progress, or requests
 	LastSeen  time.Time
 	IdleSince time.Time
 }
@@ -44,11 +44,11 @@ func (q *Queue) Standing(e compute.EndpointID) (s Standing) {
 		return s
 	}
 
-	s.Waiting = d.waits()
+	s.Waiting = d.waits() + len(d.requests)
 	for id, w := range d.workers {
 		s.Workers = append(s.Workers, StandingWorker{
 			ID: id, Status: w.status(), Reason: w.reason(), Managed: w.managed, Leaving: w.draining || w.leaving, Asks: w.polls > 0, Unseen: !w.seen,
-			Jobs: len(w.jobs), LastSeen: w.lastSeen, IdleSince: w.idleSince,
+			Jobs: len(w.jobs) + w.requests, LastSeen: w.lastSeen, IdleSince: w.idleSince,
 		})
 	}
 	slices.SortFunc(s.Workers, func(a, b StandingWorker) int { return cmp.Compare(a.ID, b.ID) })

@@ -97,6 +97,17 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 		}
 	}
 
+	for _, d := range q.dispatchers {
+		if len(d.workers) > 0 {
+			continue // one may be about to be healthy, which no clock tells
+		}
+		for _, r := range d.requests {
+			if next.IsZero() || r.until.Before(next) {
+				next = r.until
+			}
+		}
+	}
+
 	if now := q.clock.Now(); len(q.doubts.work) > 0 && (next.IsZero() || now.Before(next)) {
 		next = now
 	}
@@ -116,6 +127,7 @@ func (q *Queue) Clear() {
 	for id, d := range q.dispatchers {
 		d.empty()
 		clear(d.lost)
+		d.counts = compute.JobCounts{}
 		if d.gone {
 			q.drop(id, d)
 			continue

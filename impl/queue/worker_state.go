@@ -29,8 +29,10 @@ type workerState struct {
 	draining  bool
 	drain     chan struct{}          // closed when it drains: its polls end
 	leaving   bool                   // to be replaced: it gets nothing more
-	proven    bool                   // has reported the end of a job
+	proven    bool                   // has reported the end of a job, or was healthy
 	jobs      map[compute.JobID]bool // that it holds; whether they are of low priority
+	requests  int                    // in progress, where the endpoint balances load
+	sick      time.Time              // since when it has not been healthy there; zero: it is
 	named     []compute.JobID        // by its last ping
 	stops     []stopping
 	stopped   chan struct{} // receives when stops grew
@@ -107,7 +109,7 @@ func (s *workerState) status() compute.WorkerStatus {
 	switch {
 	case s.unhealthy != "":
 		return compute.WorkerUnhealthy
-	case len(s.jobs) > 0:
+	case len(s.jobs)+s.requests > 0:
 		return compute.WorkerRunning
 	case !s.seen && !s.up && s.unplaced:
 		return compute.WorkerThrottled

@@ -158,6 +158,9 @@ type WorkerView struct {
 	Stale     bool // it is made of an earlier release than the latest
 	Unseen    bool // it has sent no request yet: of what waits, it has been offered nothing
 	IdleSince time.Time
+	Requests  int       // in progress, where the endpoint balances load
+	Sick      time.Time // since when it has not been healthy there; zero: it is
+	Reason    string    // why it is not, for people
 }
 
 // stopPatience is how long a worker that berth started may leave a job to stop unasked for, or still run it.
@@ -200,9 +203,11 @@ func (q *Queue) Demands() []Demand {
 		one := Demand{
 			Endpoint: d.endpoint, Waiting: d.normal.len(), Overdue: d.normal.before(since.UnixMilli()+1, d.endpoint.WorkersMax), Gone: d.gone,
 		}
+		one.Waiting += len(d.requests)
 
 		for _, id := range slices.Sorted(maps.Keys(d.workers)) {
 			s := d.workers[id]
+			one.Held += s.requests
 			for _, low := range s.jobs {
 				if !low {
 					one.Held++
@@ -220,7 +225,7 @@ func (q *Queue) Demands() []Demand {
 
 			one.Workers = append(one.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
-				Stale: s.version < d.endpoint.Version, Unseen: !s.seen,
+				Stale: s.version < d.endpoint.Version, Unseen: !s.seen, Requests: s.requests, Sick: s.sick, Reason: s.reason(),
 			})
 		}
 
@@ -250,17 +255,19 @@ func (q *Queue) WorkerWaits(e compute.EndpointID, w compute.WorkerID, reason str
 	}
 }
 
-// WorkerUp notes that the container of a worker that berth started is up. Nothing more ever comes from a worker of an endpoint
-// without a queue, and of one that says nothing since nothing runs in it: those are ready by that.
+// WorkerUp notes that the container of a worker that berth started is up. Of one that says nothing, since nothing runs in it, nothing more
+// ever comes: it is ready by that.
 func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, silent bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	d := q.dispatchers[e]
 	switch {
 	case d == nil:
+	case !silent:
 	case d.endpoint.Type == compute.LoadBalancer:
 		q.see(d, w)
-	case silent:
+		d.serve()
+	default:
 		if s := d.worker(w); !s.seen {
 			s.up, s.idleSince = true, q.clock.Now()
 		}
@@ -274,13 +281,14 @@ func (q *Queue) Replace(e compute.EndpointID) {
 		for _, s := range d.workers {
 			s.leaving = s.leaving || s.managed
 		}
+		d.serve()
 	}
 	q.mu.Unlock()
 	q.hooks.Demand()
 }
 
 // Drain ends the polls of a worker that holds no job and leases it nothing more, so that it can be stopped without loss.
-// It reports whether it did.
+// It reports whether it did. One that has requests in progress gets no new ones from now on.
 func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -289,10 +297,15 @@ func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
 		return true
 	}
 	s := d.worker(w)
-	if len(s.jobs) > 0 {
+	if s.requests > 0 {
+		s.leaving = true
+		d.serve()
+	}
+	if len(s.jobs)+s.requests > 0 {
 		return false
 	}
 	s.endPolls()
+	d.serve()
 	return true
 }
 
@@ -302,6 +315,7 @@ func (q *Queue) Refuse(e compute.EndpointID, w compute.WorkerID) {
 	defer q.mu.Unlock()
 	if d := q.dispatchers[e]; d != nil {
 		d.worker(w).endPolls()
+		d.serve()
 	}
 }
 
@@ -332,6 +346,7 @@ func (q *Queue) workerGone(ctx context.Context, e compute.EndpointID, w compute.
 	q.mu.Lock()
 	if d := q.dispatchers[e]; d != nil {
 		delete(d.workers, w)
+		d.serve()
 	}
 	q.mu.Unlock()
 	q.hooks.Demand()

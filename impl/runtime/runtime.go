@@ -93,6 +93,7 @@ type Allocation struct {
 	Env         map[string]string // what the user asks for
 	Facts       map[string]string // what berth adds about it, see Variables
 	Ports       []string          // to be published, each port/protocol
+	Listen      map[string]int    // variables of Env that tell it on which of these ports to listen; where it shares the ports of a machine with others, on a free one in its place
 	VCPUs       int64
 	MemoryBytes int64
 	DiskGB      int64 // of the container disk

@@ -22,6 +22,10 @@ func (a Allocation) Variables(ip string, ports []compute.PublishedPort) []string
 		}
 	}
 
+	for name, port := range a.Listen {
+		env[name] = strconv.Itoa(port)
+	}
+
 	maps.Copy(env, a.Facts)
 	maps.Copy(env, a.Env)
 	all := make([]string, 0, len(env))

@@ -148,3 +148,44 @@ func TestPods_OneReasonIsGiven(t *testing.T) {
 		})
 	}
 }
+
+// TestWorkers_OfALoadBalancerHaveRequests holds that what is said of them speaks of requests and of their health.
+func TestWorkers_OfALoadBalancerHaveRequests(t *testing.T) {
+	t.Parallel()
+	balancer := func(workers ...queue.StandingWorker) *crew {
+		c := standing(3, workers...)
+		c.endpoint.Type, c.endpoint.Scaler, c.endpoint.ScalerValue = compute.LoadBalancer, compute.ByCount, 2
+		return &c
+	}
+	up := balancer(worker(compute.WorkerInitializing))
+	up.rows["w"] = compute.Worker{ID: "w", CreatedAt: noon.Add(-time.Hour), StartedAt: noon.Add(-time.Minute)}
+	none := balancer()
+	none.endpoint.WorkersMax = 0
+	running := worker(compute.WorkerRunning)
+	running.Jobs = 2
+
+	for name, c := range map[string]struct {
+		crew   *crew
+		reason Reason
+		says   string
+	}{
+		"none may be there":   {none, NoWorkers, "1 request waits; the endpoint may have 0 workers"},
+		"none is there":       {balancer(), Scaling, "one is started for every 2 requests"},
+		"one is up and loads": {up, Starting, "its health check has not passed yet; its reason"},
+		"one is unhealthy":    {balancer(worker(compute.WorkerUnhealthy)), Unhealthy, "gets no requests, since it is unhealthy: its reason"},
+		"one is free":         {balancer(worker(compute.WorkerIdle)), Scaling, "about to get a request"},
+		"all have many":       {balancer(running), Busy, "with 2 requests"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := c.crew.whole()
+			require.Equal(t, c.reason, a.Reason, a.Because)
+			require.Contains(t, a.Because, c.says)
+			require.NotContains(t, a.Because+a.Helps, "job")
+		})
+	}
+
+	rests := balancer(worker(compute.WorkerIdle))
+	rests.standing.Waiting = 0
+	require.Contains(t, rests.whole().Because, "0 of them with requests; no request waits")
+}

@@ -58,6 +58,8 @@ func (c *crew) waiting() Answer {
 	switch {
 	case e.WorkersMax == 0 && len(idle)+len(running) == 0:
 		return c.noWorkers()
+	case len(idle) > 0 && c.balances():
+		return Answer{Waits: true, Reason: Scaling, Because: fmt.Sprintf("worker %s is healthy: it is about to get a request", idle[0].ID), Details: Details{Worker: idle[0].ID}}
 	case len(idle) > 0:
 		return c.idle(idle)
 	case len(running) > 0:
@@ -91,6 +93,12 @@ func (c *crew) coming() Answer {
 			Waits: true, Reason: NoRoom, Because: fmt.Sprintf("worker %s has no host yet: %s", throttled[0].ID, first(throttled[0].Reason)),
 			Since: c.rows[throttled[0].ID].CreatedAt, Helps: "free or add capacity in the cluster, or ask for less", Details: Details{Worker: throttled[0].ID},
 		}
+	case len(unhealthy) > 0 && c.balances():
+		return Answer{
+			Waits: true, Reason: Unhealthy, Because: fmt.Sprintf("worker %s gets no requests, since it is unhealthy: %s", unhealthy[0].ID, first(unhealthy[0].Reason)),
+			Since: c.wall(unhealthy[0].LastSeen), Details: Details{Worker: unhealthy[0].ID},
+			Helps: "its health check must give 200 (see the variables PORT, PORT_HEALTH and HEALTH_CHECK_PATH); one that is unhealthy for too long is replaced; its log says more",
+		}
 	case len(unhealthy) > 0:
 		return Answer{
 			Waits: true, Reason: Unhealthy, Because: fmt.Sprintf("worker %s reported that it is unhealthy: %s", unhealthy[0].ID, first(unhealthy[0].Reason)),
@@ -100,8 +108,22 @@ func (c *crew) coming() Answer {
 	return c.scaling()
 }
 
+// balances reports whether the workers get requests, and no jobs.
+func (c *crew) balances() bool { return c.endpoint.Type == compute.LoadBalancer }
+
+// work is what the workers have to do, for people: one of it, and several.
+func (c *crew) work() (one, several string) {
+	if c.balances() {
+		return "request", "requests"
+	}
+	return "job", "jobs"
+}
+
 func (c *crew) noWorkers() Answer {
 	a := Answer{Waits: true, Reason: NoWorkers, Because: "the endpoint may have 0 workers, and no other worker asks for its jobs"}
+	if c.balances() {
+		a.Because = "the endpoint may have 0 workers"
+	}
 	if c.endpoint.Declared {
 		a.Helps = fmt.Sprintf("start a worker of your own with the key and the URLs of endpoint %s, such as berth worker, or start the server with --endpoint %s=COMMAND", c.endpoint.Name, c.endpoint.Name)
 		return a
@@ -135,12 +157,13 @@ func (c *crew) idle(idle []queue.StandingWorker) Answer {
 
 func (c *crew) busy(running int) Answer {
 	e, jobs := c.endpoint, 0
+	one, several := c.work()
 	for _, w := range c.standing.Workers {
 		jobs += w.Jobs
 	}
 	a := Answer{
 		Waits: true, Reason: Busy,
-		Because: fmt.Sprintf("no worker is free (%d of at most %d, with %s)", running, max(e.WorkersMax, running), plural(jobs, "job")),
+		Because: fmt.Sprintf("no worker is free (%d of at most %d, with %s)", running, max(e.WorkersMax, running), plural(jobs, one, several)),
 	}
 	switch {
 	case c.pause.Missing > 0:
@@ -151,7 +174,7 @@ func (c *crew) busy(running int) Answer {
 	case e.Scaler == compute.ByDelay:
 		a.Helps = fmt.Sprintf("another worker is started when a job has waited for %s (scaling.queueDelay)", e.QueueDelay())
 	default:
-		a.Helps = fmt.Sprintf("another worker is started for every %g jobs (scaling.requestCount)", e.ScalerValue)
+		a.Helps = fmt.Sprintf("another worker is started for every %g %s (scaling.requestCount)", e.ScalerValue, several)
 	}
 	return a
 }
@@ -198,6 +221,10 @@ func (c *crew) starting(w queue.StandingWorker) Answer {
 		a.Since = row.StartedAt
 		a.Because = fmt.Sprintf("the container of worker %s is up since %s, and has not asked for a job yet", w.ID, stamp(row.StartedAt))
 		a.Helps = "it may load a model; one that sends no request for too long is replaced"
+		if c.balances() {
+			a.Because = fmt.Sprintf("the container of worker %s is up since %s, and its health check has not passed yet", w.ID, stamp(row.StartedAt))
+			a.Helps = "it may load a model; one that is not healthy for too long is replaced"
+		}
 	}
 	if what := cmp.Or(c.behind[w.ID], w.Reason); what != "" {
 		a.Because += "; " + first(what)
@@ -209,16 +236,18 @@ func (c *crew) scaling() Answer {
 	e := c.endpoint
 	a := Answer{Waits: true, Reason: Scaling, Because: "no worker is up, and one is about to be started"}
 	if e.Scaler == compute.ByCount {
-		a.Because = fmt.Sprintf("no worker is up: one is started for every %g jobs (scaling.requestCount)", e.ScalerValue)
+		_, several := c.work()
+		a.Because = fmt.Sprintf("no worker is up: one is started for every %g %s (scaling.requestCount)", e.ScalerValue, several)
 	}
 	return a
 }
 
 // whole gives how the workers of an endpoint are.
 func (c *crew) whole() Answer {
+	one, several := c.work()
 	if c.standing.Waiting > 0 {
 		a := c.waiting()
-		a.Because = fmt.Sprintf("%s; %s", plural(c.standing.Waiting, "job waits", "jobs wait"), a.Because)
+		a.Because = fmt.Sprintf("%s; %s", plural(c.standing.Waiting, one+" waits", several+" wait"), a.Because)
 		return a
 	}
 	there := c.those(func(w queue.StandingWorker) bool {
@@ -227,11 +256,11 @@ func (c *crew) whole() Answer {
 	switch {
 	case len(there) > 0:
 		running := len(c.those(withStatus(compute.WorkerRunning)))
-		return Answer{Reason: Ready, Because: fmt.Sprintf("%s of at most %d, %d of them with jobs; no job waits", plural(len(there), "worker is up", "workers are up"), max(c.endpoint.WorkersMax, len(there)), running)}
+		return Answer{Reason: Ready, Because: fmt.Sprintf("%s of at most %d, %d of them with %s; no %s waits", plural(len(there), "worker is up", "workers are up"), max(c.endpoint.WorkersMax, len(there)), running, several, one)}
 	case c.pause.Missing > 0 || len(c.those(func(queue.StandingWorker) bool { return true })) > 0:
 		return c.coming()
 	}
-	return Answer{Reason: Resting, Because: fmt.Sprintf("no job waits, and the endpoint keeps %d workers: one is started when a job comes", c.endpoint.WorkersMin)}
+	return Answer{Reason: Resting, Because: fmt.Sprintf("no %s waits, and the endpoint keeps %d workers: one is started when a %s comes", one, c.endpoint.WorkersMin, one)}
 }
 
 // lastLines gives the end of the log of a worker that has ended.

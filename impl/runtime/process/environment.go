@@ -3,6 +3,7 @@ package process
 import (
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -35,5 +36,12 @@ func (h *Runtime) environment(a runtime.Allocation, ports []compute.PublishedPor
 		return !h.inherits(name)
 	})
 	env = append(env, a.Variables(address, ports)...)
+	for name, port := range a.Listen {
+		for _, p := range ports {
+			if p.Private == port && p.Type == compute.HTTPPort {
+				env = append(env, name+"="+strconv.Itoa(p.Public))
+			}
+		}
+	}
 	return append(env, EnvAllocation+"="+a.ID, EnvOwner+"="+h.owner)
 }

@@ -206,7 +206,11 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 		h.marked = true
 	}
 
-	r := newRun(a, last)
+	ports, err := h.published(a)
+	if err != nil {
+		return nil, err
+	}
+	r := newRun(a, last, ports)
 	r.env = h.environment(a, r.ports)
 	if err := h.launch(r, slices.Concat(argv, command.Words), r.env); err != nil {
 		return nil, fmt.Errorf("process: image %q: %w", a.Image, err)

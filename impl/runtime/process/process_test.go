@@ -218,6 +218,28 @@ func TestRuntime_RefusesWhatAProcessCannotHave(t *testing.T) {
 	require.ErrorIs(t, err, runtime.ErrNoStats)
 }
 
+func TestRuntime_ListensOnFreePortsInThePlaceOfThoseItIsToldOf(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	seen := map[int]bool{}
+	for _, id := range []string{"a", "b", "c"} {
+		a := playing(id, "stay")
+		a.Ports, a.Listen = []string{"80/http", "22/tcp", "81/http"}, map[string]int{"PORT": 80, "PORT_HEALTH": 81}
+		require.NoError(t, host.Start(t.Context(), a))
+		state, err := host.Inspect(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, []int{80, 22, 81}, []int{state.Ports[0].Private, state.Ports[1].Private, state.Ports[2].Private})
+		require.Equal(t, 22, state.Ports[1].Public)
+		for _, p := range []int{state.Ports[0].Public, state.Ports[2].Public} {
+			require.False(t, seen[p], "each has its own")
+			seen[p] = true
+			l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+strconv.Itoa(p))
+			require.NoError(t, err)
+			require.NoError(t, l.Close())
+		}
+	}
+}
+
 func TestRuntime_NamesAnImageWithoutACommand(t *testing.T) {
 	t.Parallel()
 	host := newRuntime(t, process.Config{})

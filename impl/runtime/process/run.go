@@ -2,8 +2,12 @@ package process
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
 	"os/exec"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,8 +39,8 @@ type run struct {
 	exitCode int
 }
 
-func newRun(a runtime.Allocation, last *run) *run {
-	r := &run{id: a.ID, generation: a.Generation, ports: published(a.Ports), done: make(chan struct{})}
+func newRun(a runtime.Allocation, last *run, ports []compute.PublishedPort) *run {
+	r := &run{id: a.ID, generation: a.Generation, ports: ports, done: make(chan struct{})}
 	if last != nil {
 		r.log = last.log
 	} else {
@@ -48,15 +52,67 @@ func newRun(a runtime.Allocation, last *run) *run {
 // address is where what listens on the machine's ports is reached for certain.
 const address = "127.0.0.1"
 
-// published gives where the ports are: a process listens on the ports of the machine itself.
-func published(ports []string) (all []compute.PublishedPort) {
-	for _, p := range ports {
+// published gives where the ports are: a process listens on the ports of the machine itself, and in the place of those that it is told
+// of on free ones, which no other process of the runtime was given. The caller has the lock.
+func (h *Runtime) published(a runtime.Allocation) (all []compute.PublishedPort, err error) {
+	free := map[int]int{}
+	for _, port := range a.Listen {
+		if free[port] == 0 {
+			if free[port], err = h.freePort(free); err != nil {
+				return nil, err
+			}
+		}
+	}
+
+	for _, p := range a.Ports {
 		number, kind, _ := strings.Cut(p, "/")
 		private, _ := strconv.Atoi(number)
-		all = append(all, compute.PublishedPort{Private: private, Public: private, Type: kind, IP: address})
+		public := private
+		if kind == compute.HTTPPort && free[private] != 0 {
+			public = free[private]
+		}
+		all = append(all, compute.PublishedPort{Private: private, Public: public, Type: kind, IP: address})
 	}
-	return all
+	return all, nil
 }
+
+// freePort gives a port of this machine on which nobody listens, and which nobody else was given who is known still: what is sent to a
+// process that has just ended is not to reach another.
+func (h *Runtime) freePort(given map[int]int) (int, error) {
+	taken := func(port int) bool {
+		for _, other := range given {
+			if other == port {
+				return true
+			}
+		}
+		for _, r := range h.runs {
+			if slices.ContainsFunc(r.ports, func(p compute.PublishedPort) bool { return p.Public == port }) {
+				return true
+			}
+		}
+		return false
+	}
+
+	for range freePortTries {
+		l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+		if err != nil {
+			return 0, fmt.Errorf("process: a free port: %w", err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		if err := l.Close(); err != nil {
+			return 0, fmt.Errorf("process: a free port: %w", err)
+		}
+		if !taken(port) {
+			return port, nil
+		}
+	}
+	return 0, errNoPort
+}
+
+// freePortTries bounds the search for a port: each finds one that nobody listens on, which may be one that a process is yet to listen on.
+const freePortTries = 100
+
+var errNoPort = errors.New("process: no port of the machine is free")
 
 // launch starts the process and a goroutine that waits for its end.
 //

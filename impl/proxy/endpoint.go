@@ -1,0 +1,340 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/queue"
+)
+
+// The limits of a request to an endpoint that balances load, which are those of the public service.
+const (
+	MostOfEndpoint = 30 << 20                      // bytes of a body, of a request and of an answer
+	processTime    = 5*time.Minute + time.Minute/2 // from when a worker has a request
+)
+
+// workerHeader names the worker that answered, and asks for one.
+const workerHeader = "X-Runpod-Worker-Id"
+
+// Requests gives requests to workers.
+type Requests interface {
+	// Enter waits for a worker; see queue.Queue.
+	Enter(ctx context.Context, user compute.UserID, e compute.EndpointID, wish queue.Wish) (*queue.Turn, error)
+	// Serving gives where the workers of an endpoint listen.
+	Serving(e compute.EndpointID) compute.Serving
+	// SetCondition notes how a worker is.
+	SetCondition(e compute.EndpointID, w compute.WorkerID, c queue.Condition, detail string)
+}
+
+// Keys finds who asks.
+type Keys interface {
+	// Authenticate gives the key of an Authorization header, with the word Bearer or, bareToo, without it.
+	Authenticate(ctx context.Context, header string, bareToo bool) (key compute.Key, bearer bool, err error)
+}
+
+// visit is a request to an endpoint that balances load.
+type visit struct {
+	endpoint compute.EndpointID
+	turn     *queue.Turn
+	wish     queue.Wish
+	prefix   string // of its path, which the worker does not see
+	tried    map[compute.WorkerID]bool
+	failed   bool // the answer is none of the worker's
+}
+
+// visitKey is the key, in the context of a request, of its visit.
+type visitKey struct{}
+
+// errSlow is the cause of the end of a request that a worker had for too long.
+var errSlow = errors.New("proxy: the worker had the request for too long")
+
+// wishOf reads which worker is asked for.
+func wishOf(h http.Header) queue.Wish {
+	words := strings.Fields(h.Get(workerHeader))
+	switch {
+	case len(words) == 1:
+		return queue.Wish{Worker: compute.WorkerID(words[0])}
+	case len(words) == 2 && (words[0] == "strict" || words[0] == "strict-resume"):
+		return queue.Wish{Worker: compute.WorkerID(words[1]), Strict: true}
+	}
+	return queue.Wish{}
+}
+
+// balance passes a request on to a worker of the endpoint.
+func (p *Proxy) balance(w http.ResponseWriter, r *http.Request, id compute.EndpointID, prefix string) {
+	if refused := p.unfit(r); refused != nil {
+		refuse(w, *refused)
+		return
+	}
+	key, _, err := p.Keys.Authenticate(r.Context(), r.Header.Get("Authorization"), true)
+	if err == nil && !key.Allows(compute.ScopeInvoke(id)) {
+		err = compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", compute.ScopeInvoke(id))
+	}
+	if err != nil {
+		refuse(w, refusalOf(err))
+		return
+	}
+	if r.ContentLength > MostOfEndpoint {
+		refuse(w, tooLong(MostOfEndpoint))
+		return
+	}
+
+	v := &visit{endpoint: id, wish: wishOf(r.Header), prefix: prefix, tried: map[compute.WorkerID]bool{}}
+	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), visitKey{}, v))
+	defer cancel(nil)
+	defer context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })()
+	if v.turn, err = p.Requests.Enter(ctx, key.UserID, id, v.wish); err != nil {
+		if ctx.Err() != nil {
+			panic(http.ErrAbortHandler) // nobody waits for an answer, or the server ends
+		}
+		refuse(w, refusalOfTurn(err))
+		return
+	}
+	defer func() { v.turn.Over(v.failed) }()
+
+	late, stop := p.Clock.After(processTime)
+	defer stop()
+	go func() {
+		select {
+		case <-late:
+			cancel(errSlow)
+		case <-ctx.Done():
+		}
+	}()
+
+	r = r.WithContext(ctx)
+	r.Body = http.MaxBytesReader(w, r.Body, MostOfEndpoint)
+	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
+}
+
+// unfit refuses what leads to no pod and no worker at all.
+func (p *Proxy) unfit(r *http.Request) *refusal {
+	switch {
+	case r.Method == http.MethodConnect:
+		return &refusal{status: http.StatusMethodNotAllowed, detail: "there is no tunnel here: ask for paths"}
+	case slices.Contains(r.Header.Values("Via"), p.via):
+		return &refusal{status: http.StatusLoopDetected, detail: "the port is one of this server itself"}
+	}
+	return nil
+}
+
+// newBalancing makes what passes requests on to the workers that they have a turn at.
+func (p *Proxy) newBalancing() *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite:        p.rewriteVisit,
+		ModifyResponse: answered,
+		ErrorHandler:   failedVisit,
+		ErrorLog:       slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug),
+		// Each request has a connection of its own. One that was used before may be closed by the worker in the moment in which a request
+		// is written to it: it could not be told whether the worker has it, so that no other could get it.
+		Transport: toWorkers{p, &http.Transport{
+			DialContext:        (&net.Dialer{Timeout: dialTime}).DialContext,
+			DisableKeepAlives:  true,
+			DisableCompression: true, // the client has what the worker sent
+		}},
+	}
+}
+
+// rewriteVisit makes the request that the worker gets: as it was asked, with who asked, and without the key. The key is the client's, for
+// whatever it has the scopes for; the worker is anybody's program, and has a key of its own.
+func (p *Proxy) rewriteVisit(pr *httputil.ProxyRequest) {
+	v, _ := pr.In.Context().Value(visitKey{}).(*visit)
+	p.passOn(pr, v.prefix)
+	pr.Out.Header.Del("Authorization")
+	pr.Out.Header.Del(workerHeader)
+}
+
+// toWorkers sends requests to the workers that they have a turn at.
+type toWorkers struct {
+	p    *Proxy
+	send http.RoundTripper
+}
+
+// RoundTrip sends the request. One of which nothing was sent, since the worker could not be reached, goes to another worker; nothing is sent
+// twice.
+func (t toWorkers) RoundTrip(r *http.Request) (*http.Response, error) {
+	v, _ := r.Context().Value(visitKey{}).(*visit)
+	out := *r
+	if r.Body != nil {
+		out.Body = unclosed{r.Body} // the next worker may get it, too
+	}
+
+	for {
+		if t.p.Simulated {
+			return nil, refusal{status: http.StatusBadGateway, detail: "the workers of this server are simulated: nothing listens in them"}
+		}
+		port := t.p.Requests.Serving(v.endpoint).Port
+		address, known := where(t.p.Ports(v.turn.Worker), port)
+		err := error(refusal{status: http.StatusBadGateway, detail: "port " + strconv.Itoa(port) + " of the worker is not reachable from here"})
+		if known {
+			to := *r.URL
+			to.Host = address
+			out.URL = &to
+			var res *http.Response
+			if res, err = t.send.RoundTrip(&out); err == nil {
+				return res, nil
+			}
+		}
+		if r.Context().Err() != nil {
+			return nil, err
+		}
+		if known && !dialing(err) {
+			var long *http.MaxBytesError
+			if !errors.As(err, &long) { // the client's
+				t.p.Requests.SetCondition(v.endpoint, v.turn.Worker, queue.Unreachable, "it ended a connection before it answered")
+			}
+			return nil, err
+		}
+		if v.tried[v.turn.Worker] {
+			return nil, refusal{
+				status: http.StatusBadGateway, retry: true,
+				detail: "nothing listens on port " + strconv.Itoa(port) + " of a worker whose health check passes: see the variable " + compute.EnvPort,
+			}
+		}
+
+		v.tried[v.turn.Worker] = true
+		t.p.Requests.SetCondition(v.endpoint, v.turn.Worker, queue.Unreachable, "nothing listens on its port "+strconv.Itoa(port))
+		if err := v.turn.Again(r.Context(), v.wish); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// unclosed is a body that stays open.
+type unclosed struct{ io.Reader }
+
+// Close does nothing.
+func (unclosed) Close() error { return nil }
+
+// dialing reports whether the error is one of a connection that was not made.
+func dialing(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// answered finishes the answer of a worker.
+func answered(res *http.Response) error {
+	v, _ := res.Request.Context().Value(visitKey{}).(*visit)
+	if res.ContentLength > MostOfEndpoint {
+		return refusal{status: http.StatusBadGateway, detail: "the answer of the worker is over the limit of " + strconv.Itoa(MostOfEndpoint) + " bytes"}
+	}
+	res.Header.Set(workerHeader, string(v.turn.Worker))
+	if v.prefix != "" {
+		sandbox(res.Header)
+	}
+	if res.StatusCode != http.StatusSwitchingProtocols {
+		res.Body = &bounded{ReadCloser: res.Body, left: MostOfEndpoint}
+	}
+	return nil
+}
+
+// bounded is a body of which no more than so many bytes can be read.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+var errTooMuch = errors.New("proxy: the answer is over the limit")
+
+// Read fails once there is more than may be.
+func (b *bounded) Read(p []byte) (n int, err error) {
+	n, err = b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errTooMuch
+	}
+	return n, err
+}
+
+// failedVisit answers a request to an endpoint that did not come through.
+func failedVisit(w http.ResponseWriter, r *http.Request, err error) {
+	v, _ := r.Context().Value(visitKey{}).(*visit)
+	var (
+		no    refusal
+		rules *compute.Error
+		long  *http.MaxBytesError
+	)
+	w.Header().Set(workerHeader, string(v.turn.Worker))
+	v.failed = true
+	switch {
+	case errors.Is(context.Cause(r.Context()), errSlow):
+		refuse(w, refusal{status: statusTimeout, detail: "the worker did not answer within " + processTime.String()})
+	case r.Context().Err() != nil: // nobody waits for an answer, or the server ends
+		v.failed = false
+		panic(http.ErrAbortHandler)
+	case errors.As(err, &no):
+		refuse(w, no)
+	case errors.As(err, &long):
+		refuse(w, tooLong(MostOfEndpoint))
+	case errors.As(err, &rules), errors.Is(err, queue.ErrNoWorker), errors.Is(err, queue.ErrWorkerGone), errors.Is(err, queue.ErrWorkerTimeout):
+		refuse(w, refusalOfTurn(err))
+	default:
+		refuse(w, refusal{status: http.StatusBadGateway, detail: "the worker ended the connection before it answered, or what it said is not HTTP"})
+	}
+}
+
+// refusalOfTurn gives the refusal of a request that got no worker, in the words of the public service.
+func refusalOfTurn(err error) refusal {
+	switch {
+	case errors.Is(err, queue.ErrNoWorker):
+		return refusal{status: http.StatusBadRequest, reason: "no workers available", detail: err.Error(), retry: true}
+	case errors.Is(err, queue.ErrWorkerTimeout):
+		return refusal{status: http.StatusBadRequest, reason: "worker_timeout", detail: "timed out waiting for worker: " + err.Error(), retry: true}
+	case errors.Is(err, queue.ErrWorkerGone):
+		return refusal{status: http.StatusNotFound, reason: "affinity_worker_gone", detail: err.Error()}
+	case errors.Is(err, queue.ErrCrowded):
+		return refusal{status: http.StatusTooManyRequests, reason: "too many requests", detail: err.Error(), retry: true}
+	}
+	return refusalOf(err)
+}
+
+// where gives the address at which a port is reached.
+func where(ports []compute.PublishedPort, port int) (address string, ok bool) {
+	for _, published := range ports {
+		if published.Private == port && published.Type == compute.HTTPPort && published.Public != 0 {
+			ip := published.IP
+			if ip == "" {
+				ip = "127.0.0.1"
+			}
+			return net.JoinHostPort(ip, strconv.Itoa(published.Public)), true
+		}
+	}
+	return "", false
+}
+
+// passOn makes what pods and workers get alike: the request as it was asked but for the prefix of its path, with who asked.
+func (p *Proxy) passOn(pr *httputil.ProxyRequest, prefix string) {
+	pr.Out.URL.Scheme = "http"
+	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // what it means is for them to say
+	pr.Out.Header.Add("Via", p.via)
+	pr.SetXForwarded()
+	pr.Out.Header.Del("X-Forwarded-Prefix")
+	if prefix != "" {
+		pr.Out.URL.Path, pr.Out.URL.RawPath = below(pr.In.URL, prefix)
+		pr.Out.Header.Set("X-Forwarded-Prefix", prefix)
+		pr.Out.Header.Del("Cookie") // it is that of the interfaces, on whose origin this is
+	}
+
+	base, ok := p.Proxies.Base(pr.In)
+	if !ok {
+		return
+	}
+	if before := pr.In.Header["X-Forwarded-For"]; len(before) > 0 {
+		pr.Out.Header["X-Forwarded-For"] = append(before[:len(before):len(before)], pr.Out.Header["X-Forwarded-For"]...)
+	}
+	if asked, err := url.Parse(base); err == nil {
+		pr.Out.Host = asked.Host
+		pr.Out.Header.Set("X-Forwarded-Proto", asked.Scheme)
+		pr.Out.Header.Set("X-Forwarded-Host", asked.Host)
+	}
+}
