@@ -52,7 +52,7 @@ func setKeys(t *testing.T, s *app.Server, key string, lines ...string) {
 // loginTo logs in by ssh.
 func loginTo(s *app.Server, user string, signers ...ssh.Signer) (*ssh.Client, error) {
 	return ssh.Dial("tcp", s.SSHAddress(), &ssh.ClientConfig{
-		User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(signers...)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: time.Minute, //nolint:gosec // it is our own
+		User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(signers...)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: time.Minute,
 	})
 }
 
@@ -210,7 +210,7 @@ func TestSSH_NobodyElseIsLetIn(t *testing.T) {
 		require.Equal(t, words[0], one, "who tries learns nothing")
 	}
 	_, err = ssh.Dial("tcp", s.SSHAddress(), &ssh.ClientConfig{
-		User: id, Auth: []ssh.AuthMethod{ssh.Password(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), //nolint:gosec // it is our own
+		User: id, Auth: []ssh.AuthMethod{ssh.Password(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(),
 	})
 	require.Error(t, err, "an API key is no password")
 
@@ -241,7 +241,7 @@ func TestSSH_ForwardsToThePodAlone(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = client.Close() }()
 
-	through := &http.Client{Transport: &http.Transport{Dial: client.Dial, DisableKeepAlives: true}} //nolint:staticcheck // of ssh
+	through := &http.Client{Transport: &http.Transport{Dial: client.Dial, DisableKeepAlives: true}}
 	for _, host := range []string{"localhost", "127.0.0.1"} {
 		res, err := through.Get(fmt.Sprintf("http://%s:%d/", host, port))
 		require.NoError(t, err)
@@ -328,7 +328,7 @@ func systemClients(t *testing.T, s *app.Server, id string, private []byte, there
 	long := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MB
 	require.NoError(t, os.MkdirAll(file("tree/deep"), 0o755))
 	require.NoError(t, os.WriteFile(file("tree/deep/long"), long, 0o640))
-	require.NoError(t, os.WriteFile(file("tree/short"), []byte("short"), 0o755)) //nolint:gosec // it is a program
+	require.NoError(t, os.WriteFile(file("tree/short"), []byte("short"), 0o755))
 	run("", "scp", "-r", file("tree"), at+":"+there+"/")
 	require.Equal(t, "short", run("", "ssh", at, "cat "+there+"/tree/short"))
 	run("", "scp", "-r", at+":"+there+"/tree", file("back"))

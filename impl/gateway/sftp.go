@@ -43,8 +43,8 @@ func (f *files) serve(client io.ReadWriteCloser, at string) int {
 	server := sftp.NewRequestServer(client, sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(at))
 	defer func() { _ = server.Close() }()
 	defer context.AfterFunc(f.ctx, func() { _ = server.Close() })()
-	if err := server.Serve(); err != nil && !errors.Is(err, io.EOF) {
-		return 1
+	if err := server.Serve(); err != nil && !errors.Is(err, io.EOF) { // however a client leaves, that is no failure: scp goes by the exit code
+		f.Log.Debug("a client for files has left", "error", err)
 	}
 	return 0
 }
@@ -287,5 +287,5 @@ func (e entry) Mode() fs.FileMode  { return e.mode }
 func (e entry) ModTime() time.Time { return e.changed }
 func (e entry) IsDir() bool        { return e.mode.IsDir() }
 func (e entry) Sys() any           { return &sftp.FileStat{UID: e.uid, GID: e.gid} }
-func (e entry) Uid() uint32        { return e.uid } //nolint:revive // as sftp has it
-func (e entry) Gid() uint32        { return e.gid } //nolint:revive // as sftp has it
+func (e entry) Uid() uint32        { return e.uid }
+func (e entry) Gid() uint32        { return e.gid }
