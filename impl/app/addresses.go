@@ -24,6 +24,7 @@ type addresses struct {
 	publicURL, workerURL string         // as they are configured
 	hostName             string         // by which what pods and workers run on reaches this machine; empty: as processes of it do
 	proxies              *limit.Proxies
+	ssh                  *door // nil: nobody logs in by ssh
 }
 
 // listen opens the addresses: one for everything, and if the settings say so a second one for the queue and one for the metrics, which
@@ -59,6 +60,11 @@ func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, er
 		return nil, err
 	}
 
+	if c.SSHListen != "" {
+		if a.ssh, err = openDoor(c.SSHListen); err != nil {
+			return nil, err
+		}
+	}
 	if c.Docs {
 		a.pagesURL = cmp.Or(a.publicURL, a.url) + reference.Root
 	}
@@ -77,12 +83,23 @@ func openAddress(address string) (net.Listener, string, error) {
 // close closes those that are open still: a server that served one has closed it.
 func (a *addresses) close() error {
 	var errs []error
+	if a.ssh != nil {
+		errs = append(errs, a.ssh.close())
+	}
 	for _, l := range a.listeners {
 		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// sshPort is the port at which users log in to their pods; 0: they do not.
+func (a *addresses) sshPort() int {
+	if a.ssh == nil {
+		return 0
+	}
+	return a.ssh.listener.Addr().(*net.TCPAddr).Port
 }
 
 // ofMetrics reports whether the listener of that number is that of the metrics.

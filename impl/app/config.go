@@ -21,6 +21,7 @@ type Config struct {
 	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
+	SSHListen       string              // address at which users log in to their pods by ssh; empty: none
 	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
 	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
 	MaxConnections  int                 // over all addresses; 0: 4096, or three quarters of the files that the process may have open
