@@ -71,6 +71,8 @@ var rooms = map[string]struct {
 	"store/faulttest":                  {may: []string{"impl/atomicfile"}},
 	"impl/args":                        {},
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
+	"impl/certificate":                 {may: []string{"impl/compute"}},
+	"impl/certificate/certificatetest": {},
 	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
@@ -106,7 +108,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/certificate", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},

@@ -31,6 +31,11 @@ type Options struct {
 	SecretKey string
 	// Listen is the setting listen: address of all interfaces; port 0 picks one. Default: 127.0.0.1:0.
 	Listen string
+	// TLSCert is the setting tls-cert: file of a certificate, in PEM with those between it and its authority, by which
+	// --listen speaks HTTPS; it is read again when it changes. --queue-listen and --metrics-listen are plain HTTP.
+	TLSCert string
+	// TLSKey is the setting tls-key: file of the key of --tls-cert, in PEM.
+	TLSKey string
 	// QueueListen is the setting queue-listen: a second address, for clients of the queue and workers.
 	QueueListen string
 	// PublicURL is the setting public-url: base under which clients reach the server, such as https://pods.example.com of

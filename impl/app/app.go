@@ -111,7 +111,7 @@ func (s *Server) Failed() <-chan error { return s.failed }
 // serve answers at the addresses.
 func (s *Server) serve(all, metrics http.Handler, connections *limit.Connections, u *undo) {
 	var servers []*http.Server
-	for i, l := range s.at.listeners {
+	for i := range s.at.listeners {
 		handler := all
 		if s.at.ofMetrics(i) {
 			handler = metrics
@@ -121,7 +121,7 @@ func (s *Server) serve(all, metrics http.Handler, connections *limit.Connections
 		servers = append(servers, server)
 
 		go func() {
-			if err := server.Serve(connections.Listen(l)); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(s.at.bounded(i, connections)); !errors.Is(err, http.ErrServerClosed) {
 				s.failed <- err
 			}
 		}()

@@ -20,6 +20,8 @@ type Config struct {
 	ReplicaURL      string              // base under which the other servers of that database reach this one; empty: the address
 	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
+	TLSCert         string              // file of the certificate of Listen, in PEM; empty: it is plain HTTP
+	TLSKey          string              // file of its key
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
 	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
 	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s

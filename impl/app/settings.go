@@ -48,6 +48,13 @@ var table = []row{
 		Help: "address of all interfaces; port 0 picks one",
 	}, func(c *Config) any { return &c.Listen }},
 	{setting.Setting{
+		Name: "tls-cert", Option: "TLSCert",
+		Help: "file of a certificate, in PEM with those between it and its authority, by which --listen speaks HTTPS; it is read again when it changes. --queue-listen and --metrics-listen are plain HTTP",
+	}, func(c *Config) any { return &c.TLSCert }},
+	{setting.Setting{
+		Name: "tls-key", Option: "TLSKey", Help: "file of the key of --tls-cert, in PEM",
+	}, func(c *Config) any { return &c.TLSKey }},
+	{setting.Setting{
 		Name: "queue-listen", Option: "QueueListen", Check: address,
 		Help: "a second address, for clients of the queue and workers",
 	}, func(c *Config) any { return &c.QueueListen }},
