@@ -71,8 +71,8 @@ var rooms = map[string]struct {
 	"store/faulttest":                  {may: []string{"impl/atomicfile"}},
 	"impl/args":                        {},
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
-	"impl/certificate":                 {may: []string{"impl/compute"}},
-	"impl/certificate/certificatetest": {},
+	"impl/certificate":                 {may: []string{"impl/compute"}, uses: []string{http}},
+	"impl/certificate/certificatetest": {uses: []string{http}}, // an authority of one's own
 	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/impl/setting"
 )
 
 func newHealthcheckCommand() *cobra.Command {
@@ -38,7 +40,7 @@ container image. The certificate of a server at a loopback address is not checke
 				return err
 			}
 
-			res, err := healthClient(req.URL.Hostname()).Do(req)
+			res, err := healthClient(req.URL.Hostname(), valuesOf(cmd)).Do(req)
 			if err != nil {
 				return err
 			}
@@ -51,8 +53,8 @@ container image. The certificate of a server at a loopback address is not checke
 		},
 	}
 
-	addSettings(cmd, cmd.Flags(), settingsNamed("listen", "tls-cert"))
-	for _, name := range []string{"listen", "tls-cert"} {
+	addSettings(cmd, cmd.Flags(), settingsNamed("listen", "tls-cert", "acme-hosts"))
+	for _, name := range []string{"listen", "tls-cert", "acme-hosts"} {
 		_ = cmd.Flags().MarkHidden(name) // they are read from where the server reads them
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for the answer")
@@ -70,18 +72,19 @@ func ownBase(cmd *cobra.Command) string {
 		host = "127.0.0.1"
 	}
 	scheme := "http"
-	if values.Text("tls-cert") != "" {
+	if values.Text("tls-cert")+values.Text("acme-hosts") != "" {
 		scheme = "https"
 	}
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// healthClient gives what asks a server at that host.
-func healthClient(host string) *http.Client {
+// healthClient gives what asks a server at that host, by a name for which it has a certificate.
+func healthClient(host string, values setting.Values) *http.Client {
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
 		return http.DefaultClient
 	}
+	name, _, _ := strings.Cut(values.Text("acme-hosts"), ",")
 	return &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // nobody else answers at a loopback address
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: name}, //nolint:gosec // nobody else answers at a loopback address
 	}}
 }

@@ -23,6 +23,7 @@ type addresses struct {
 	publicURL, workerURL string         // as they are configured
 	hostName             string         // by which what pods and workers run on reaches this machine; empty: as processes of it do
 	proxies              *limit.Proxies
+	challenges           int                // number of the listener that answers an authority; 0: none does
 	certificates         certificate.Source // of the first listener; nil: it speaks plain HTTP, as the others do
 }
 
@@ -57,6 +58,10 @@ func listen(c Config, b bounds) (_ *addresses, err error) {
 	a.queueURL = a.url
 	if c.QueueListen != "" {
 		a.queueURL = open(c.QueueListen)
+	}
+	if c.ACMEListen != "" {
+		_ = open(c.ACMEListen)
+		a.challenges = len(a.listeners) - 1
 	}
 	if c.MetricsListen != "" {
 		a.metricsURL = open(c.MetricsListen) + "/metrics"
@@ -111,6 +116,14 @@ func (a *addresses) close() error {
 
 // ofMetrics reports whether the listener of that number is that of the metrics.
 func (a *addresses) ofMetrics(i int) bool { return a.metricsURL != "" && i == len(a.listeners)-1 }
+
+// challengeHandler gives what answers an authority.
+func (a *addresses) challengeHandler() http.Handler {
+	if from, is := a.certificates.(*certificate.ACME); is {
+		return from.Challenges()
+	}
+	return http.NotFoundHandler()
+}
 
 // local gives the addresses of the server as programs of this machine connect to them.
 func (a *addresses) local() (all []string) {

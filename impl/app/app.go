@@ -113,8 +113,11 @@ func (s *Server) serve(all, metrics http.Handler, connections *limit.Connections
 	var servers []*http.Server
 	for i := range s.at.listeners {
 		handler := all
-		if s.at.ofMetrics(i) {
+		switch {
+		case s.at.ofMetrics(i):
 			handler = metrics
+		case i > 0 && i == s.at.challenges:
+			handler = s.at.challengeHandler()
 		}
 		server := connections.Server(handler)
 		server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)
@@ -127,6 +130,7 @@ func (s *Server) serve(all, metrics http.Handler, connections *limit.Connections
 		}()
 	}
 
+	s.askForCertificates(u)
 	u.push("requests", func() error { return shutDown(servers, s.config.Drain) })
 }
 

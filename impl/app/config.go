@@ -22,6 +22,10 @@ type Config struct {
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
 	TLSCert         string              // file of the certificate of Listen, in PEM; empty: it is plain HTTP
 	TLSKey          string              // file of its key
+	ACMEHosts       []string            // for which an authority is asked for certificates; none: TLSCert, or plain HTTP
+	ACMEEmail       string              // that the authority writes to
+	ACMEDirectory   string              // URL of the authority's directory; empty: Let's Encrypt
+	ACMEListen      string              // address of plain HTTP that answers the authority, and sends all else to HTTPS; empty: none
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
 	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
 	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s

@@ -141,3 +141,51 @@ func TestTLS_WarnsOfAKeyThatOthersCanRead(t *testing.T) {
 	}
 	require.Fail(t, "nothing is said of the certificate")
 }
+
+func TestTLS_CertificatesAreIssuedByAnAuthority(t *testing.T) {
+	t.Parallel()
+	at := make(chan string, 1)
+	var address string
+	authority := certificatetest.NewAuthority(t, "tls-alpn-01", func() string {
+		if address == "" {
+			address = <-at
+		}
+		return address
+	})
+	dir := t.TempDir()
+	c := app.Config{Data: dir, ACMEHosts: []string{"berth.example"}, ACMEDirectory: authority.Directory, ACMEListen: "127.0.0.1:0", QueueListen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0"}
+	s := start(t, c)
+	at <- s.Addr()
+	port := s.Addr()[strings.LastIndexByte(s.Addr(), ':'):]
+	require.Equal(t, "https://berth.example"+port, s.URL())
+	require.Eventually(t, func() bool { return s.Certificate() != nil }, time.Minute, time.Millisecond)
+	res, body := askTLS(t, s, trusting(t, s, authority.Trusted), "GET", s.URL()+"/v2/pods", "")
+	require.Equal(t, 200, res.StatusCode, body)
+
+	metrics, body := askTLS(t, s, http.DefaultClient, "GET", s.MetricsURL(), "")
+	require.Equal(t, 200, metrics.StatusCode, body)
+	require.NoError(t, s.Close())
+
+	info, err := os.Stat(dir + "/acme")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	s = start(t, c)
+	require.Eventually(t, func() bool { return s.Certificate() != nil }, time.Minute, time.Millisecond)
+	require.NoError(t, s.Close())
+	require.Equal(t, 1, authority.Orders(), "the certificate is kept in the data directory")
+}
+
+func TestTLS_AuthorityIsAskedByOneServerAlone(t *testing.T) {
+	t.Parallel()
+	certificate, key, _ := certificatetest.Files(t, "localhost")
+	for words, c := range map[string]app.Config{
+		"not both":      {TLSCert: certificate, TLSKey: key, ACMEHosts: []string{"a.example"}},
+		"of one server": {Store: "postgres://nobody@127.0.0.1:1/none", ACMEHosts: []string{"a.example"}},
+		"a wildcard":    {ACMEHosts: []string{"*.a.example"}},
+		"proofs of":     {ACMEListen: "127.0.0.1:0"},
+	} {
+		c.Data, c.Listen = t.TempDir(), "127.0.0.1:0"
+		_, err := app.Start(t.Context(), c)
+		require.ErrorContains(t, err, words)
+	}
+}
