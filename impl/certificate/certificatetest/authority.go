@@ -199,7 +199,7 @@ func (a *Authority) issue(request string) []byte {
 		return nil
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "issued"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(90 * 24 * time.Hour), DNSNames: csr.DNSNames,
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "issued"}, NotBefore: notBefore, NotAfter: notAfter, DNSNames: csr.DNSNames,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	issued, err := x509.CreateCertificate(rand.Reader, leaf, a.root, csr.PublicKey, a.key)
