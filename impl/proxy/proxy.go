@@ -70,9 +70,10 @@ func New(c Config) *Proxy {
 // newRelay makes what passes requests on to where their contexts say.
 func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
-		Rewrite:      p.rewrite,
-		ErrorHandler: failed,
-		ErrorLog:     slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
+		Rewrite:       p.rewrite,
+		FlushInterval: -1, // an answer of known length, too, may come slowly
+		ErrorHandler:  failed,
+		ErrorLog:      slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
 		Transport: &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: dialTime}).DialContext,
 			ResponseHeaderTimeout: firstByte,
