@@ -167,7 +167,18 @@ func (c *Connections) twoConfig() *http.HTTP2Config {
 // streams counts the requests over HTTP/2 of all connections: there may be as many as connections, as where each has one.
 type streams struct{ n atomic.Int64 }
 
-const tooManyStreams = `{"title":"Service Unavailable","status":503,"detail":"the server has as many requests as it may have at a time"}` + "\n"
+// The answers of this room itself.
+const (
+	tooManyStreams = `{"title":"Service Unavailable","status":503,"detail":"the server has as many requests as it may have at a time"}` + "\n"
+	noPreface      = `{"title":"HTTP Version Not Supported","status":505,"detail":"HTTP/2 is spoken over TLS alone, where both sides agree on it"}` + "\n"
+)
+
+// refuse answers with a problem.
+func refuse(w http.ResponseWriter, status int, problem string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(problem))
+}
 
 // begin counts a request until end is called, or refuses it.
 func (s *streams) begin(w http.ResponseWriter, most int) (ok bool) {
@@ -175,10 +186,8 @@ func (s *streams) begin(w http.ResponseWriter, most int) (ok bool) {
 		return true
 	}
 	s.n.Add(-1)
-	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Retry-After", "1")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write([]byte(tooManyStreams))
+	refuse(w, http.StatusServiceUnavailable, tooManyStreams)
 	return false
 }
 

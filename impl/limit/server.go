@@ -20,6 +20,10 @@ func (c *Connections) Server(handler http.Handler) *http.Server {
 func (c *Connections) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handled(r)
+		if r.Method == "PRI" { // the beginning of HTTP/2 where it is not spoken, which net/http leaves to handlers
+			refuse(w, http.StatusHTTPVersionNotSupported, noPreface)
+			return
+		}
 		if r.ProtoMajor == 2 {
 			if !c.streams.begin(w, c.most) {
 				return

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -167,6 +168,11 @@ func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
 	pr.Out.URL.Scheme, pr.Out.URL.Host = "http", address
 	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // what it means is for the pod to say
 	pr.Out.Header.Add("Via", p.via)
+	pr.Out.Header.Del("Http2-Settings")
+	if strings.EqualFold(pr.Out.Header.Get("Upgrade"), "h2c") { // many requests in one would go by what bounds each: it is as if nobody had asked for it
+		pr.Out.Header.Del("Upgrade")
+		pr.Out.Header.Del("Connection")
+	}
 	pr.SetXForwarded()
 
 	base, ok := p.Proxies.Base(pr.In)

@@ -327,6 +327,11 @@ func TestProxy_OnePodHasSoManyRequests(t *testing.T) {
 
 	all[0]()
 	require.Equal(t, 200, s.ask(t, "GET", "/", "").StatusCode)
+	require.Eventually(t, func() bool { // the answer is there a moment before
+		s.busy.mu.Lock()
+		defer s.busy.mu.Unlock()
+		return s.busy.all == mostOfPod-1
+	}, 10*time.Second, time.Millisecond)
 	for range mostBusy - mostOfPod + 1 {
 		over, why := s.busy.begin(compute.PodID(strings.Repeat("b", 13) + string(rune('a'+len(all)%3))))
 		require.Empty(t, why)
