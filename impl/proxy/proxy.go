@@ -150,7 +150,13 @@ func (p *Proxy) target(ctx context.Context, id compute.PodID, port int) (string,
 	}
 
 	for _, published := range p.Live(id).Ports {
-		if published.Private == port && published.Type == compute.HTTPPort && published.Public != 0 {
+		if published.Private != port || published.Type != compute.HTTPPort {
+			continue
+		}
+		if published.Inner != "" {
+			return published.Inner, nil
+		}
+		if published.Public != 0 {
 			address := published.IP
 			if address == "" {
 				address = "127.0.0.1"
