@@ -172,8 +172,8 @@ containers: ## the tests that need a Docker Engine; without one they fail (RUN=p
 	BERTH_TEST_DOCKER=1 .ci/go-test -count=1 -pgo=off $(if $(RUN),-run '$(RUN)') ./impl/runtime/docker ./impl/app ./cmd/berth
 
 .PHONY: shown
-shown: ## web servers in pods, asked through the proxy: websockets, 100 MB both ways, what is killed, and events for a minute, which make test has for seconds
-	BERTH_SHOWN=all go test -count=1 -pgo=off -timeout 10m -run '^TestShown_' ./impl/app
+shown: ## web servers in pods, asked through the proxy, also behind Caddy and nginx: websockets, 100 MB both ways, what is killed, and events for a minute, which make test has for seconds (needs both; RUN=pattern)
+	BERTH_SHOWN=all go test -count=1 -pgo=off -timeout 10m -run '$(or $(RUN),^TestShown_)' ./impl/app
 
 .PHONY: engines
 engines: ## three Docker Engines as on three machines: what they share, and how hosts are lost, come back, come and go (needs root; RUN=pattern)

@@ -134,29 +134,30 @@ func inEach(t *testing.T, test func(p *webPod)) {
 	}
 }
 
-func TestShown_Websocket(t *testing.T) {
-	inEach(t, func(p *webPod) {
-		conn, res, err := websocket.Dial(p.Context(), p.base+"/echo", &websocket.DialOptions{HTTPClient: p.socketClient(), Subprotocols: []string{"echo"}})
-		require.NoError(p, err)
-		_ = res.Body // the connection has it
-		conn.SetReadLimit(4 << 20)
-		require.Equal(p, "echo", conn.Subprotocol())
-		for i := range 200 {
-			kind, message := websocket.MessageText, []byte(fmt.Sprint("message ", i))
-			if i%50 == 0 {
-				kind, message = websocket.MessageBinary, bytes.Repeat([]byte{byte(i)}, 1<<20)
-			}
-			require.NoError(p, conn.Write(p.Context(), kind, message))
-			gotKind, got, err := conn.Read(p.Context())
-			require.NoError(p, err)
-			require.Equal(p, kind, gotKind)
-			require.True(p, bytes.Equal(message, got))
-		}
+func TestShown_Websocket(t *testing.T) { inEach(t, (*webPod).echoes) }
 
-		require.NoError(p, conn.Write(p.Context(), websocket.MessageText, []byte("leave")))
-		_, _, err = conn.Read(p.Context())
-		require.EqualValues(p, 4321, websocket.CloseStatus(err), "%v", err)
-	})
+// echoes speaks with the pod over a websocket.
+func (p *webPod) echoes() {
+	conn, res, err := websocket.Dial(p.Context(), p.base+"/echo", &websocket.DialOptions{HTTPClient: p.socketClient(), Subprotocols: []string{"echo"}})
+	require.NoError(p, err)
+	_ = res.Body // the connection has it
+	conn.SetReadLimit(4 << 20)
+	require.Equal(p, "echo", conn.Subprotocol())
+	for i := range 200 {
+		kind, message := websocket.MessageText, []byte(fmt.Sprint("message ", i))
+		if i%50 == 0 {
+			kind, message = websocket.MessageBinary, bytes.Repeat([]byte{byte(i)}, 1<<20)
+		}
+		require.NoError(p, conn.Write(p.Context(), kind, message))
+		gotKind, got, err := conn.Read(p.Context())
+		require.NoError(p, err)
+		require.Equal(p, kind, gotKind)
+		require.True(p, bytes.Equal(message, got))
+	}
+
+	require.NoError(p, conn.Write(p.Context(), websocket.MessageText, []byte("leave")))
+	_, _, err = conn.Read(p.Context())
+	require.EqualValues(p, 4321, websocket.CloseStatus(err), "%v", err)
 }
 
 // socketClient is the client with HTTP/1.1 alone.
@@ -169,63 +170,65 @@ func (p *webPod) socketClient() *http.Client {
 }
 
 // TestShown_EventsForAMinute has events come for some seconds, or for a minute with BERTH_SHOWN=all.
-func TestShown_EventsForAMinute(t *testing.T) {
+func TestShown_EventsForAMinute(t *testing.T) { inEach(t, (*webPod).sendsEvents) }
+
+// sendsEvents reads events of the pod as they come.
+func (p *webPod) sendsEvents() {
 	n, every := 10, 200*time.Millisecond
 	if os.Getenv("BERTH_SHOWN") == "all" {
 		n, every = 12, 5*time.Second
 	}
-	inEach(t, func(p *webPod) {
-		req, err := http.NewRequestWithContext(p.Context(), "GET", fmt.Sprintf("%s/events?n=%d&every=%s", p.base, n, every), nil)
-		require.NoError(p, err)
-		res, err := p.client.Do(req)
-		require.NoError(p, err)
-		defer func() { _ = res.Body.Close() }()
-		require.Equal(p, "text/event-stream", res.Header.Get("Content-Type"))
+	req, err := http.NewRequestWithContext(p.Context(), "GET", fmt.Sprintf("%s/events?n=%d&every=%s", p.base, n, every), nil)
+	require.NoError(p, err)
+	res, err := p.client.Do(req)
+	require.NoError(p, err)
+	defer func() { _ = res.Body.Close() }()
+	require.Equal(p, "text/event-stream", res.Header.Get("Content-Type"))
 
-		came := 0
-		lines := bufio.NewScanner(res.Body)
-		for lines.Scan() {
-			text, isData := strings.CutPrefix(lines.Text(), "data: ")
-			if !isData {
-				continue
-			}
-			sent, err := strconv.ParseInt(text, 10, 64)
-			require.NoError(p, err)
-			require.Less(p, time.Since(time.Unix(0, sent)), time.Duration(n-1)*every/2, "what is sent is not held back until the end")
-			came++
+	came := 0
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		text, isData := strings.CutPrefix(lines.Text(), "data: ")
+		if !isData {
+			continue
 		}
-		require.NoError(p, lines.Err())
-		require.Equal(p, n, came)
-	})
+		sent, err := strconv.ParseInt(text, 10, 64)
+		require.NoError(p, err)
+		require.Less(p, time.Since(time.Unix(0, sent)), time.Duration(n-1)*every/2, "what is sent is not held back until the end")
+		came++
+	}
+	require.NoError(p, lines.Err())
+	require.Equal(p, n, came)
 }
 
-func TestShown_HundredMegabytesBothWays(t *testing.T) {
-	inEach(t, func(p *webPod) {
-		const size = 100 << 20
-		want, err := digest(noise(size))
-		require.NoError(p, err)
+func TestShown_HundredMegabytesBothWays(t *testing.T) { inEach(t, (*webPod).takesAndGives) }
 
-		for _, length := range []int64{size, -1} {
-			req, err := http.NewRequestWithContext(p.Context(), "POST", p.base+"/up", noise(size))
-			require.NoError(p, err)
-			req.ContentLength = length
-			res, err := p.client.Do(req)
-			require.NoError(p, err)
-			text, err := io.ReadAll(res.Body)
-			require.NoError(p, err)
-			require.NoError(p, res.Body.Close())
-			require.Equal(p, want+"<nil>", string(text))
-		}
+// takesAndGives sends 100 MB to the pod, and reads as many.
+func (p *webPod) takesAndGives() {
+	const size = 100 << 20
+	want, err := digest(noise(size))
+	require.NoError(p, err)
 
-		req, err := http.NewRequestWithContext(p.Context(), "GET", fmt.Sprint(p.base, "/down?bytes=", size), nil)
+	for _, length := range []int64{size, -1} {
+		req, err := http.NewRequestWithContext(p.Context(), "POST", p.base+"/up", noise(size))
 		require.NoError(p, err)
+		req.ContentLength = length
 		res, err := p.client.Do(req)
 		require.NoError(p, err)
-		got, err := digest(res.Body)
+		text, err := io.ReadAll(res.Body)
 		require.NoError(p, err)
 		require.NoError(p, res.Body.Close())
-		require.Equal(p, want, got)
-	})
+		require.Equal(p, want+"<nil>", string(text))
+	}
+
+	req, err := http.NewRequestWithContext(p.Context(), "GET", fmt.Sprint(p.base, "/down?bytes=", size), nil)
+	require.NoError(p, err)
+	res, err := p.client.Do(req)
+	require.NoError(p, err)
+	got, err := digest(res.Body)
+	require.NoError(p, err)
+	require.NoError(p, res.Body.Close())
+	require.Equal(p, want, got)
 }
 
 func TestShown_PodThatIsKilled(t *testing.T) {

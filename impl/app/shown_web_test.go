@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -37,6 +38,7 @@ func playWeb(port string) error {
 	serve, stuck := http.NewServeMux(), atomic.Int32{}
 	serve.HandleFunc("/stuck", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, stuck.Load()) })
 	serve.HandleFunc("/process", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, os.Getpid()) })
+	serve.HandleFunc("/headers", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(r.Header) })
 	serve.HandleFunc("/echo", echoSocket)
 	serve.HandleFunc("/down", func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.ParseInt(r.FormValue("bytes"), 10, 64)

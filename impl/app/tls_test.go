@@ -25,10 +25,15 @@ import (
 
 // trusting gives a client that believes those certificates, and reaches every host at the address of the server.
 func trusting(t *testing.T, s *app.Server, trusted *x509.CertPool) *http.Client {
+	return reaching(t, s.Addr, trusted)
+}
+
+// reaching gives a client that believes those certificates, and reaches every host at the address.
+func reaching(t *testing.T, address func() string, trusted *x509.CertPool) *http.Client {
 	transport := &http.Transport{
 		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, s.Addr())
+			return (&net.Dialer{}).DialContext(ctx, network, address())
 		},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
