@@ -96,6 +96,7 @@ lint: ## gofmt, go vet, golangci-lint, go.mod as the code asks for it
 	go vet ./...
 	cd conformance/bench && go vet ./... && go mod tidy -diff
 	cd deploy/testcontainers && go vet ./... && go mod tidy -diff
+	cd deploy/release && go vet ./... && go mod tidy -diff
 	go run $(GOLANGCI) run ./...
 
 .PHONY: judge
@@ -187,6 +188,10 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 pause: build ## pause servers and step their clocks under load, 100 times each, 4 servers side by side (PAUSES=n LEASE=30s SERVERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -pauses $(or $(PAUSES),100) -lease $(or $(LEASE),30s) -servers $(or $(SERVERS),4) $(if $(SEED),-seed $(SEED))
 
+.PHONY: backup
+backup: build ## backups of a server under load, killed in every other one, served elsewhere, 20 times (ROUNDS=n SEED=n)
+	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -backups $(or $(ROUNDS),20) $(if $(SEED),-seed $(SEED))
+
 .PHONY: cluster
 cluster: build ## pods on Kubernetes: a real API server, scheduler and controller manager, which are built once (10 minutes), with simulated nodes; CACHE=directory of them
 	conformance/cluster/run.sh bin/berth $(CACHE)
@@ -214,7 +219,7 @@ bench-validate: ## the generated validators beside encoding/json and kin-openapi
 	go test ./cmd/validgen -run '^$$' -bench 'CreatePodBody' -benchmem
 
 .PHONY: check-metrics
-check-metrics: build ## hold the metrics of a running server against promtool (needs it: Debian's package prometheus)
+check-metrics: build ## hold the metrics of a running server, the alerts and the dashboard against promtool (needs it, Debian's package prometheus, and jq)
 	.ci/check-metrics
 
 .PHONY: fuzz
@@ -237,8 +242,23 @@ check-image: build ## build the container image, run it, and see it healthy and 
 testcontainers: build ## the image as the modules for testcontainers of Go and Python start it (needs a Docker Engine, Python)
 	deploy/check-testcontainers.sh
 
+# A release has the version of its tag; what has no tag is counted by its commits. Every time in it is that of the commit.
+git = git -c safe.directory="$(CURDIR)"
+RELEASE ?= $(shell $(git) describe --exact-match --tags --match 'v[0-9]*' 2>/dev/null || echo v0.0.0-dev.$$($(git) rev-list --count HEAD))
+SOURCE_DATE_EPOCH ?= $(shell $(git) log -1 --format=%ct)
+
+.PHONY: release
+release: go ## everything that a release has, in dist/: archives, deb, rpm, wheels, npm, Homebrew, the chart, SBOMs, checksums (RELEASE=v1.2.3 TARGETS=linux/amd64,…)
+	@case $(RELEASE) in *-dev.*) ;; *) test -z "$$($(git) status --porcelain)" || { echo "there are changes that are not committed: $(RELEASE) is a commit" >&2; exit 1; } ;; esac
+	cd deploy/release && go run . -root ../.. -dist ../../dist -version $(RELEASE) -time $(SOURCE_DATE_EPOCH) $(if $(TARGETS),-targets $(TARGETS))
+	@cd dist && ls -lh . python npm helm | awk 'NF > 8 {print $$5, $$9}'
+
+.PHONY: check-release
+check-release: ## the release, built twice to the same bytes, its files installed in clean Debian systems and used (QUICK=1: one system, from the cache; needs root, apt)
+	deploy/check-release.sh
+
 .PHONY: check-deploy
-check-deploy: build ## the release, the action, the unit, the Compose files and the chart, by the tools that read them; two replicas behind a balancer (needs Python, PostgreSQL, Caddy)
+check-deploy: build ## the action, the unit, the Compose files and the chart, by the tools that read them; what an embedder requires; two replicas behind a balancer (needs Python, PostgreSQL, Caddy)
 	deploy/check.sh
 
 .PHONY: ci

@@ -70,12 +70,14 @@ var rooms = map[string]struct {
 	"store/storetest":                  {may: []string{"store", "store/transfer", "impl/compute"}},
 	"store/faulttest":                  {may: []string{"impl/atomicfile"}},
 	"impl/args":                        {},
+	"impl/changes":                     {may: []string{"impl/compute", "store"}},
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
 	"impl/certificate":                 {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/certificate/certificatetest": {uses: []string{http}}, // an authority of one's own
 	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
+	"impl/history":                     {may: []string{"impl/compute", "impl/queue"}},
 	"impl/setting":                     {},
 	"impl/runtime":                     {may: []string{"impl/compute", "impl/setting"}},
 	"impl/runtimes":                    {may: []string{"impl/runtime/docker", "impl/runtime/kubernetes", "impl/runtime/process", "impl/runtime/sim"}}, // and nobody else: they register themselves
@@ -100,7 +102,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/script", "impl/seed", "impl/spelling", "impl/validate", "spec", "impl/why"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/changes", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/history", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/script", "impl/seed", "impl/spelling", "impl/validate", "spec", "impl/why"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
@@ -108,7 +110,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/certificate", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/certificate", "impl/changes", "impl/compute", "impl/control", "impl/fault", "impl/history", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},

@@ -23,7 +23,7 @@ func (c *Check) forbidden(key string, permitted func(Operation) bool) {
 			url = c.QueueURL + strings.Replace(op.Path, "endpointId", c.Endpoint, 1)
 		}
 		a := c.Send(Request{Method: op.Method, URL: url + "?a=%zz", Body: "{}", Key: key, Header: asJSON})
-		if permitted(op) {
+		if permitted(op) || isSession(op) {
 			require.Equal(c, 422, a.Status, "%s %s", op.Method, op.Path)
 		} else {
 			require.Equal(c, 403, a.Status, "%s %s", op.Method, op.Path)
@@ -96,16 +96,18 @@ var _ = area(func() {
 	})
 
 	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
-		c.forbidden(c.key("read"), func(op Operation) bool { return op.Document == "rest" && op.Method == "GET" || isWhy(op) })
+		c.forbidden(c.key("read"), func(op Operation) bool {
+			return op.Document == "rest" && op.Method == "GET" || isWhy(op) || isEvents(op)
+		})
 	})
 	add("auth.scopes.write", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
 		c.forbidden(c.key("write"), func(op Operation) bool { return op.Document == "rest" && op.Method != "GET" })
 	})
 	add("auth.scopes.invoke", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
-		c.forbidden(c.key("invoke"), func(op Operation) bool { return op.Document == "queue" || isJobs(op) })
+		c.forbidden(c.key("invoke"), func(op Operation) bool { return op.Document == "queue" || isJobs(op) || isEvents(op) })
 	})
 	add("auth.scopes.invoke.other", []string{"run", "health"}, func(c *Check) {
-		c.forbidden(c.key("other"), isJobs) // whose endpoint is another one
+		c.forbidden(c.key("other"), func(op Operation) bool { return isJobs(op) || isEvents(op) }) // whose endpoint is another one
 	})
 	add("auth.scopes.invoke.any", []string{"health"}, func(c *Check) {
 		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/health", Key: c.key("any")}).Status)
@@ -115,7 +117,7 @@ var _ = area(func() {
 		c.forbidden(c.key("graphql"), func(Operation) bool { return false })
 	})
 	add("auth.scopes.admin", []string{"listPods", "createPod", "run"}, func(c *Check) {
-		c.forbidden(c.key("admin"), isHosts)
+		c.forbidden(c.key("admin"), func(op Operation) bool { return isHosts(op) || isEvents(op) || isKeyList(op) || isFleetHistory(op) })
 	})
 
 	add("auth.scopes.all", []string{"listPods", "createPod", "health", "ping"}, func(c *Check) {

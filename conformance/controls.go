@@ -17,13 +17,18 @@ func isHosts(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath
 // isJobs reports whether the operation tells of jobs, for keys that may read them at their endpoints.
 func isJobs(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath+"jobs") }
 
-// isWhy reports whether the operation tells why a pod or an endpoint does not go on, for keys with rest:read.
+// isWhy reports whether the operation tells why a pod or an endpoint does not go on, or how it stood, for keys with rest:read.
 func isWhy(op Operation) bool {
-	return strings.HasPrefix(op.Path, controlsPath) && strings.HasSuffix(op.Path, "/why") && !isJobs(op)
+	return strings.HasPrefix(op.Path, controlsPath) && (strings.HasSuffix(op.Path, "/why") || strings.HasSuffix(op.Path, "/history") && !isFleetHistory(op)) && !isJobs(op)
 }
 
+// isEvents reports whether the operation follows what changes, for all who may read some of it.
+func isEvents(op Operation) bool { return op.Path == controlsPath+"events" }
+
 // isServed reports whether the operation is served without test controls, too.
-func isServed(op Operation) bool { return isHosts(op) || isJobs(op) || isWhy(op) }
+func isServed(op Operation) bool {
+	return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op)
+}
 
 // needsControls skips the rule where the target has no test controls.
 func (c *Check) needsControls() {

@@ -14,9 +14,6 @@ stop() {
 trap stop EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 
-(cd deploy/check && go run . "$root/.goreleaser.yaml")
-echo "ok: .goreleaser.yaml"
-
 mkdir -p "$tmp/project/.git" "$tmp/project/.github/workflows" "$tmp/project/deploy"
 cp action.yml "$tmp/project"
 cp -r deploy/action "$tmp/project/deploy"
@@ -47,6 +44,7 @@ else
 	echo "SKIPPED: berth.service needs systemd-analyze to be verified"
 fi
 
+deploy/check-embedding.sh
 deploy/check-replicas.sh
 
 # action VERSION: runs the step, and asks the server that it started.
@@ -72,7 +70,7 @@ os=$(go env GOOS) arch=$(go env GOARCH)
 release=$tmp/releases/of/berth/releases/download/v1.2.3
 mkdir -p "$release"
 tar -czf "$release/berth_1.2.3_${os}_$arch.tar.gz" -C bin berth
-(cd "$release" && sha256sum ./*.tar.gz | sed 's,\./,,' >checksums.txt)
+(cd "$release" && sha256sum ./*.tar.gz | sed 's,\./,,' >SHA256SUMS)
 python3 -u -m http.server --bind 127.0.0.1 --directory "$tmp/releases" 0 >"$tmp/http" 2>/dev/null &
 pids+=($!)
 for _ in $(seq 100); do
@@ -82,8 +80,8 @@ done
 releases=http://127.0.0.1:$(sed -n 's/.* port \([0-9]*\).*/\1/p' "$tmp/http")
 action v1.2.3 || { cat "$tmp/log"; fail "the action, downloaded"; }
 echo "ok: the action, downloaded"
-sed -i.was "s/^[0-9a-f]*/$(printf '%064d' 0)/" "$release/checksums.txt"
-if action v1.2.3; then fail "the action takes an archive that is not what checksums.txt says"; fi
-grep -q '::error::.*checksums.txt' "$tmp/log" || fail "the action does not say what is wrong: $(cat "$tmp/log")"
+sed -i.was "s/^[0-9a-f]*/$(printf '%064d' 0)/" "$release/SHA256SUMS"
+if action v1.2.3; then fail "the action takes an archive that is not what SHA256SUMS says"; fi
+grep -q '::error::.*SHA256SUMS' "$tmp/log" || fail "the action does not say what is wrong: $(cat "$tmp/log")"
 if action v9.9.9; then fail "the action takes a release that there is not"; fi
 echo "ok: the action refuses what it should"

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/setting"
 )
@@ -22,6 +25,7 @@ const devEndpoint = "dev"
 
 func newDevCommand() *cobra.Command {
 	var asJSON bool
+	var once string
 	cmd := &cobra.Command{
 		Use:   "dev HANDLER.py | dev -- COMMAND [ARG...]",
 		Short: "Run the server with an endpoint for your handler",
@@ -30,15 +34,22 @@ from the server. The worker is running before the first job, and what it prints 
 changes or a file of its kind beside or below it, which is what it imports; a job that it holds is finished first.
 
 A handler in Python is run by the Python of the virtual environment at hand: that of VIRTUAL_ENV, else .venv beside the handler,
-else .venv in the working directory, else the one on the PATH.
+else .venv in the working directory, else the environment that berth itself is installed in, else the one on the PATH.
+
+With --input it runs one job with that input, prints the job at its end and ends, with exit code 5 if the job did not complete.
 
 The key is kept in the data directory, in dev.key, for its owner alone, and is the same at every start.`,
 		Example: `  berth dev handler.py
+  berth dev handler.py --input '{"text": "hello"}'
   berth dev -- node worker.mjs`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := devWorker(args, cmd.ArgsLenAtDash() == 0)
 			if err != nil {
 				return misuse(err, "see berth dev --help")
+			}
+			input, err := onceInput(cmd, once)
+			if err != nil {
+				return err
 			}
 			config, lines, err := setUp(cmd)
 			if err != nil {
@@ -50,11 +61,20 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 			config.GraphQL.Playground = true
 			config.Endpoints = []app.Endpoint{{Name: devEndpoint, Command: w.command, WorkersMin: 1, WorkersMax: 1}}
 
-			return serve(cmd.Context(), config, func(s *app.Server) error {
+			ctx, end := context.WithCancel(cmd.Context())
+			defer end()
+			return serve(ctx, config, func(s *app.Server) error {
 				key, err := s.DevKey(cmd.Context())
 				if err != nil {
 					return err
 				}
+				if input != nil {
+					if err = runOnce(cmd, s, key, input); err == nil {
+						end()
+					}
+					return err
+				}
+
 				go newWatch(w.files, config.Data).run(cmd.Context(), func() {
 					config.Log.Info("the handler or what it imports changed: its worker is replaced once it holds no job")
 					s.ReplaceWorkers(devEndpoint)
@@ -69,8 +89,37 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 	}
 
 	addSettings(cmd, cmd.Flags(), devSettings())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready; with --input the job")
+	cmd.Flags().StringVar(&once, "input", "", "run one job with this input, JSON, @FILE, or @- for the standard input, print it and end")
 	return cmd
+}
+
+// onceInput gives the JSON of --input; nil without it.
+func onceInput(cmd *cobra.Command, text string) (json.RawMessage, error) {
+	if !cmd.Flags().Changed("input") {
+		return nil, nil
+	}
+	input, err := readInput(cmd, text)
+	if err != nil {
+		return nil, misuse(fmt.Errorf("--input: %w", err), "see berth dev --help")
+	}
+	return input, nil
+}
+
+// runOnce runs one job through the handler, over HTTP as a client does, and prints it at its end.
+func runOnce(cmd *cobra.Command, s *app.Server, key string, input json.RawMessage) error {
+	c, err := dial(s.URL(), s.QueueURL(), key)
+	if err != nil {
+		return err
+	}
+	j := &jobs{connection: c, cmd: cmd, endpoint: string(s.Endpoints()[devEndpoint]), named: devEndpoint}
+	job, document, err := j.job(cmd.Context(), 0, func(ctx context.Context) (*http.Response, error) {
+		return c.queue.Run(ctx, j.endpoint, queue.Submission{Input: input})
+	})
+	if err != nil {
+		return err
+	}
+	return j.finish(&waiting{wait: true}, false, job, document)
 }
 
 // devSettings are those of a server. What helps who develops is on, if it is not turned off.
@@ -141,6 +190,7 @@ func pythonFor(handler, environment string) (python, why string, err error) {
 		{environment, "of the virtual environment in VIRTUAL_ENV"},
 		{filepath.Join(filepath.Dir(handler), ".venv"), "of the virtual environment beside the handler"},
 		{".venv", "of the virtual environment in the working directory"},
+		{ownEnvironment(), "of the virtual environment that berth is installed in"},
 	}
 
 	for _, p := range places {
@@ -159,11 +209,29 @@ func pythonFor(handler, environment string) (python, why string, err error) {
 
 	for _, name := range []string{"python", "python3"} {
 		if path, err := exec.LookPath(name); err == nil {
-			return path, "on the PATH: there is no virtual environment in VIRTUAL_ENV, beside the handler or here", nil
+			return path, "on the PATH: there is no virtual environment in VIRTUAL_ENV, beside the handler, here or around berth", nil
 		}
 	}
 
-	return "", "", errors.New("there is no virtual environment in VIRTUAL_ENV, beside the handler or here, and neither python nor python3 is on the PATH")
+	return "", "", errors.New("there is no virtual environment in VIRTUAL_ENV, beside the handler, here or around berth, and neither python nor python3 is on the PATH")
+}
+
+// ownEnvironment is the virtual environment that this program is installed in, as pip and uv do; empty if it is in none.
+func ownEnvironment() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return environmentOf(self)
+}
+
+// environmentOf is the virtual environment whose program that is; empty if it is of none.
+func environmentOf(program string) string {
+	root := filepath.Dir(filepath.Dir(program))
+	if _, err := os.Stat(filepath.Join(root, "pyvenv.cfg")); err != nil {
+		return ""
+	}
+	return root
 }
 
 // greet prints what a person needs: what serves, and lines to paste.

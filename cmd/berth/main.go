@@ -8,20 +8,31 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker.
+// version is set by the linker, else it is that of the module, which go install knows.
 var version = "dev"
 
 func main() {
+	version = orModule(version, debug.ReadBuildInfo)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := conclude(ctx, os.Stderr, newCommandFor(os.Args[1:]).ExecuteContext(ctx))
 	stop()
 	os.Exit(code)
+}
+
+// orModule gives the version of the module that the program was built from, where the linker set none and Go knows it.
+func orModule(linked string, read func() (*debug.BuildInfo, bool)) string {
+	if build, ok := read(); ok && linked == "dev" && strings.HasPrefix(build.Main.Version, "v") {
+		return build.Main.Version
+	}
+	return linked
 }
 
 // entry is a command below the root. Making them all takes longer than what most are called for.
@@ -33,7 +44,7 @@ type entry struct {
 // The commands, in the two groups of the help.
 var (
 	serverCommands = []entry{
-		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
+		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"backup", newBackupCommand}, {"restore", newRestoreCommand}, {"check", newCheckCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
 		{"record", newRecordCommand}, {"play", newPlayCommand}, {"compare", newCompareCommand},
 		{"doctor", newDoctorCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
 	}
@@ -41,7 +52,7 @@ var (
 		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"build", newBuildCommand}, {"templates", newTemplatesCommand},
 		{"volumes", newVolumesCommand}, {"global-volumes", newGlobalVolumesCommand}, {"secrets", newSecretsCommand}, {"catalog", newCatalogCommand},
 		{"hosts", newHostsCommand}, {"journal", newJournalCommand}, {"faults", newFaultsCommand}, {"script", newScriptCommand}, {"clock", newClockCommand}, {"webhooks", newWebhooksCommand},
-		{"states", newStatesCommand}, {"costs", newCostsCommand},
+		{"states", newStatesCommand}, {"costs", newCostsCommand}, {"events", newEventsCommand},
 	}
 )
 

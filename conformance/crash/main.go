@@ -10,6 +10,9 @@
 //
 // Or it has three replicas over one PostgreSQL, each request goes to any of them, and their owner is killed, or stopped for longer than its
 // lease; or they are asked to end one after the other, and then no request may fail but with an answer that asks to try again.
+//
+// Or it makes backups of a server under load, kills it in every other one, and serves each backup elsewhere: what was acknowledged before the
+// backup began is there, as it was.
 package main
 
 import (
@@ -36,6 +39,7 @@ func main() {
 	flag.DurationVar(&what.stop, "replica-stop", 30*time.Second, "for how long; a lease lasts six seconds")
 	flag.IntVar(&what.rolls, "replica-rolls", 0, "how often to ask three replicas to end, one after the other")
 	flag.StringVar(&what.other, "replica-other", "", "another program for each second start of those, such as the last release")
+	backups := flag.Int("backups", 0, "how often to make a backup of a server under load")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is done and when it is killed")
 	flag.Parse()
 	fmt.Printf("seed %d\n", *seed)
@@ -47,7 +51,7 @@ func main() {
 	}
 	what.seed = *seed
 	var all sync.WaitGroup
-	var ofServer, ofProcesses, ofWorkers, ofReplicas error
+	var ofServer, ofProcesses, ofWorkers, ofBackups, ofReplicas error
 
 	ofPauses := make([]error, *servers)
 	run := func(err *error, runtime string, use func(settings) error) {
@@ -65,6 +69,9 @@ func main() {
 	if *workers > 0 {
 		run(&ofWorkers, "sim", func(c settings) error { return killWorkers(c, *workers, *seed) })
 	}
+	if *backups > 0 {
+		run(&ofBackups, "sim", func(c settings) error { return backUpServer(c, *backups, *seed) })
+	}
 	for n := range min(*servers, *pauses) {
 		share := (*pauses + n) / *servers // which add up
 		run(&ofPauses[n], "sim", func(c settings) error { return pauseServer(c, share, *lease, *seed+uint64(n)) })
@@ -73,7 +80,7 @@ func main() {
 		all.Go(func() { ofReplicas = disturbReplicas(program, what) })
 	}
 	all.Wait()
-	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers, ofReplicas)...); err != nil {
+	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers, ofBackups, ofReplicas)...); err != nil {
 		fmt.Fprintf(os.Stderr, "seed %d: %v\n", *seed, err)
 		os.Exit(1)
 	}

@@ -221,7 +221,7 @@ def scripted(case):
         case.path_parameters = {"endpointId": seeds.scripted()}
 
 
-FEED = {"deliverWebhook": delivered, "getScript": scripted, "getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+FEED = {"deliverWebhook": delivered, "getScript": scripted, "getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getPodHistory": asked_why, "getEndpointHistory": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 

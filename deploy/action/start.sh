@@ -13,12 +13,12 @@ if [ -n "$BERTH_VERSION" ]; then
 	esac
 	archive=berth_${BERTH_VERSION#v}_${os}_$arch.tar.gz
 	from=$GITHUB_SERVER_URL/$BERTH_REPOSITORY/releases/download/$BERTH_VERSION
-	for file in "$archive" checksums.txt; do
+	for file in "$archive" SHA256SUMS; do
 		curl -fsSL --retry 3 -o "$dir/$file" "$from/$file" || fail "the release $BERTH_VERSION has no $file"
 	done
-	sum=$(grep -F "  $archive" "$dir/checksums.txt") || fail "checksums.txt of $BERTH_VERSION does not name $archive"
+	sum=$(grep -F "  $archive" "$dir/SHA256SUMS") || fail "SHA256SUMS of $BERTH_VERSION does not name $archive"
 	if command -v sha256sum >/dev/null; then check=(sha256sum -c -); else check=(shasum -a 256 -c -); fi
-	(cd "$dir" && printf '%s\n' "$sum" | "${check[@]}" >/dev/null) || fail "$archive is not what checksums.txt says"
+	(cd "$dir" && printf '%s\n' "$sum" | "${check[@]}" >/dev/null) || fail "$archive is not what SHA256SUMS says"
 	tar -xzf "$dir/$archive" -C "$dir" berth
 else
 	command -v go >/dev/null || fail "compiling berth needs Go: name a version to download, or set Go up"

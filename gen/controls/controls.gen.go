@@ -78,6 +78,87 @@ func (e CostKind) Valid() bool {
 	}
 }
 
+// Defines values for EventChange.
+const (
+	EventChangeChanged EventChange = "changed"
+	EventChangeCreated EventChange = "created"
+	EventChangeDeleted EventChange = "deleted"
+)
+
+// Valid indicates whether the value is a known member of the EventChange enum.
+func (e EventChange) Valid() bool {
+	switch e {
+	case EventChangeChanged:
+		return true
+	case EventChangeCreated:
+		return true
+	case EventChangeDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EventKind.
+const (
+	EventKindClock    EventKind = "clock"
+	EventKindCluster  EventKind = "cluster"
+	EventKindEndpoint EventKind = "endpoint"
+	EventKindFault    EventKind = "fault"
+	EventKindHost     EventKind = "host"
+	EventKindJob      EventKind = "job"
+	EventKindJournal  EventKind = "journal"
+	EventKindKey      EventKind = "key"
+	EventKindPod      EventKind = "pod"
+	EventKindRegistry EventKind = "registry"
+	EventKindReset    EventKind = "reset"
+	EventKindSecret   EventKind = "secret"
+	EventKindTemplate EventKind = "template"
+	EventKindVolume   EventKind = "volume"
+	EventKindWebhook  EventKind = "webhook"
+	EventKindWorker   EventKind = "worker"
+)
+
+// Valid indicates whether the value is a known member of the EventKind enum.
+func (e EventKind) Valid() bool {
+	switch e {
+	case EventKindClock:
+		return true
+	case EventKindCluster:
+		return true
+	case EventKindEndpoint:
+		return true
+	case EventKindFault:
+		return true
+	case EventKindHost:
+		return true
+	case EventKindJob:
+		return true
+	case EventKindJournal:
+		return true
+	case EventKindKey:
+		return true
+	case EventKindPod:
+		return true
+	case EventKindRegistry:
+		return true
+	case EventKindReset:
+		return true
+	case EventKindSecret:
+		return true
+	case EventKindTemplate:
+		return true
+	case EventKindVolume:
+		return true
+	case EventKindWebhook:
+		return true
+	case EventKindWorker:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultWhen.
 const (
 	FaultWhenAfter  FaultWhen = "after"
@@ -90,6 +171,63 @@ func (e FaultWhen) Valid() bool {
 	case FaultWhenAfter:
 		return true
 	case FaultWhenBefore:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FollowedKind.
+const (
+	FollowedKindClock    FollowedKind = "clock"
+	FollowedKindCluster  FollowedKind = "cluster"
+	FollowedKindEndpoint FollowedKind = "endpoint"
+	FollowedKindFault    FollowedKind = "fault"
+	FollowedKindHost     FollowedKind = "host"
+	FollowedKindJob      FollowedKind = "job"
+	FollowedKindJournal  FollowedKind = "journal"
+	FollowedKindKey      FollowedKind = "key"
+	FollowedKindPod      FollowedKind = "pod"
+	FollowedKindRegistry FollowedKind = "registry"
+	FollowedKindSecret   FollowedKind = "secret"
+	FollowedKindTemplate FollowedKind = "template"
+	FollowedKindVolume   FollowedKind = "volume"
+	FollowedKindWebhook  FollowedKind = "webhook"
+	FollowedKindWorker   FollowedKind = "worker"
+)
+
+// Valid indicates whether the value is a known member of the FollowedKind enum.
+func (e FollowedKind) Valid() bool {
+	switch e {
+	case FollowedKindClock:
+		return true
+	case FollowedKindCluster:
+		return true
+	case FollowedKindEndpoint:
+		return true
+	case FollowedKindFault:
+		return true
+	case FollowedKindHost:
+		return true
+	case FollowedKindJob:
+		return true
+	case FollowedKindJournal:
+		return true
+	case FollowedKindKey:
+		return true
+	case FollowedKindPod:
+		return true
+	case FollowedKindRegistry:
+		return true
+	case FollowedKindSecret:
+		return true
+	case FollowedKindTemplate:
+		return true
+	case FollowedKindVolume:
+		return true
+	case FollowedKindWebhook:
+		return true
+	case FollowedKindWorker:
 		return true
 	default:
 		return false
@@ -653,6 +791,68 @@ type Difference struct {
 	Member string `json:"member"`
 }
 
+// EndpointHistory defines model for EndpointHistory.
+type EndpointHistory struct {
+	// Interval Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+	Interval int64 `json:"interval"`
+
+	// Samples At most 360, the oldest first.
+	Samples []EndpointSample `json:"samples"`
+}
+
+// EndpointSample defines model for EndpointSample.
+type EndpointSample struct {
+	At time.Time `json:"at"`
+
+	// Completed Jobs that have COMPLETED since the server was started.
+	Completed int64 `json:"completed"`
+
+	// Failed Jobs that are FAILED or TIMED_OUT since then.
+	Failed int64 `json:"failed"`
+
+	// Idle Workers.
+	Idle int64 `json:"idle"`
+
+	// InProgress Jobs.
+	InProgress int64 `json:"inProgress"`
+
+	// Initializing Workers.
+	Initializing int64 `json:"initializing"`
+
+	// Running Workers.
+	Running int64 `json:"running"`
+
+	// Throttled Workers.
+	Throttled int64 `json:"throttled"`
+
+	// Unhealthy Workers.
+	Unhealthy int64 `json:"unhealthy"`
+
+	// Waiting Jobs.
+	Waiting int64 `json:"waiting"`
+}
+
+// Event The data of an event.
+type Event struct {
+	Change EventChange `json:"change"`
+
+	// EndpointID Of jobs and workers.
+	EndpointID *string `json:"endpointId,omitempty"`
+
+	// ID Of the thing; of a webhook that of its job. Empty where there is one of the kind.
+	ID   string    `json:"id"`
+	Kind EventKind `json:"kind"`
+
+	// Status Of pods and jobs: the last one.
+	Status *string `json:"status,omitempty"`
+}
+
+// EventChange defines model for Event.Change.
+type EventChange string
+
+// EventKind defines model for Event.Kind.
+type EventKind string
+
 // Expectation Every member that is there must match, as the filter of that name does.
 type Expectation struct {
 	AfterNumber *int64            `json:"afterNumber,omitempty"`
@@ -761,6 +961,39 @@ type Faults struct {
 	Faults []Fault `json:"faults"`
 }
 
+// FleetHistory defines model for FleetHistory.
+type FleetHistory struct {
+	// Interval Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+	Interval int64 `json:"interval"`
+
+	// Samples At most 360, the oldest first.
+	Samples []FleetSample `json:"samples"`
+}
+
+// FleetSample defines model for FleetSample.
+type FleetSample struct {
+	At time.Time `json:"at"`
+
+	// Completed Jobs that have COMPLETED since the server was started.
+	Completed int64 `json:"completed"`
+
+	// Endpoints That have a queue.
+	Endpoints int64 `json:"endpoints"`
+
+	// Failed Jobs that are FAILED or TIMED_OUT since then.
+	Failed int64 `json:"failed"`
+
+	// InProgress Jobs.
+	InProgress int64 `json:"inProgress"`
+
+	// Pods That are RUNNING.
+	Pods int64 `json:"pods"`
+
+	// Waiting Jobs.
+	Waiting int64 `json:"waiting"`
+	Workers int64 `json:"workers"`
+}
+
 // FleetSettings defines model for FleetSettings.
 type FleetSettings struct {
 	// Boot Milliseconds until a pod that is started from now on is up.
@@ -776,12 +1009,24 @@ type FleetSettings struct {
 	InterruptSeed *int64 `json:"interruptSeed,omitempty"`
 }
 
+// FollowedKind defines model for FollowedKind.
+type FollowedKind string
+
 // Free What nobody holds. It can be less than nothing of a host that became smaller.
 type Free struct {
 	DiskGb   int64 `json:"diskGb"`
 	Gpus     int64 `json:"gpus"`
 	MemoryGb int64 `json:"memoryGb"`
 	Vcpus    int64 `json:"vcpus"`
+}
+
+// GpuSample defines model for GpuSample.
+type GpuSample struct {
+	// MemoryPercent Of its memory.
+	MemoryPercent float64 `json:"memoryPercent"`
+
+	// Percent Of the time in which it worked.
+	Percent float64 `json:"percent"`
 }
 
 // Har defines model for Har.
@@ -1123,6 +1368,11 @@ type Key struct {
 	Key string `json:"key"`
 }
 
+// KeyList defines model for KeyList.
+type KeyList struct {
+	Keys []ListedKey `json:"keys"`
+}
+
 // ListedJob defines model for ListedJob.
 type ListedJob struct {
 	// Attempts How often it was taken, since it was submitted or last retried.
@@ -1153,6 +1403,33 @@ type ListedJob struct {
 
 // ListedJobStatus defines model for ListedJob.Status.
 type ListedJobStatus string
+
+// ListedKey defines model for ListedKey.
+type ListedKey struct {
+	// Contract The edition of the contract that its requests are of; absent: that of the server.
+	Contract *string `json:"contract,omitempty"`
+
+	// CreatedAt Absent: it is that of a pod, and comes and goes with it.
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+
+	// Exempt From rate limits.
+	Exempt bool `json:"exempt"`
+
+	// ExpiresAt Absent: never.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+
+	// RevokedAt Absent: it was not.
+	RevokedAt *time.Time `json:"revokedAt,omitempty"`
+	Scopes    []string   `json:"scopes"`
+
+	// SpendLimit USD an hour; absent: there is none.
+	SpendLimit *float64 `json:"spendLimit,omitempty"`
+
+	// User Whose it is.
+	User string `json:"user"`
+}
 
 // NearMiss The entry that matches most members of the expectation, and not all; of several the last.
 type NearMiss struct {
@@ -1238,6 +1515,29 @@ type Pagination struct {
 
 	// NextCursor The cursor of the next page; null if there is none.
 	NextCursor nullable.Nullable[string] `json:"nextCursor"`
+}
+
+// PodHistory defines model for PodHistory.
+type PodHistory struct {
+	// Interval Milliseconds between two samples. One that is as the one before is left out: each holds until the next, and the last until now.
+	Interval int64 `json:"interval"`
+
+	// Samples At most 360, the oldest first.
+	Samples []PodSample `json:"samples"`
+}
+
+// PodSample defines model for PodSample.
+type PodSample struct {
+	At time.Time `json:"at"`
+
+	// CPUPercent Of the vCPUs that it may use; absent: not measured.
+	CPUPercent *float64 `json:"cpuPercent,omitempty"`
+
+	// Gpus Of each GPU.
+	Gpus []GpuSample `json:"gpus"`
+
+	// MemoryPercent Of the memory that it may use.
+	MemoryPercent *float64 `json:"memoryPercent,omitempty"`
 }
 
 // Problem defines model for Problem.
@@ -1355,6 +1655,49 @@ type ScriptedFlashBoot struct {
 
 	// Warm Milliseconds in place of pull, init, load and warm.
 	Warm int64 `json:"warm"`
+}
+
+// Session defines model for Session.
+type Session struct {
+	// Contract The edition of the contract that its answers are of.
+	Contract string    `json:"contract"`
+	Key      ListedKey `json:"key"`
+
+	// May What the key may do.
+	May SessionRights `json:"may"`
+
+	// Runtime What pods and workers run on.
+	Runtime string `json:"runtime"`
+
+	// Simulated Nothing really runs.
+	Simulated bool `json:"simulated"`
+
+	// TestControls There are test controls, for their key.
+	TestControls bool `json:"testControls"`
+
+	// Version Of the server.
+	Version string `json:"version"`
+}
+
+// SessionRights What the key may do.
+type SessionRights struct {
+	// Controls Use the test controls.
+	Controls bool `json:"controls"`
+
+	// Graphql Read over GraphQL.
+	Graphql bool `json:"graphql"`
+
+	// Hosts Read and change the hosts of the fleet, and list keys.
+	Hosts bool `json:"hosts"`
+
+	// Invoke Call the queue of some endpoint.
+	Invoke bool `json:"invoke"`
+
+	// Read Read over REST.
+	Read bool `json:"read"`
+
+	// Write Change over REST.
+	Write bool `json:"write"`
 }
 
 // ShownFault defines model for ShownFault.
@@ -1556,6 +1899,12 @@ type CostsUser = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// EventKinds defines model for EventKinds.
+type EventKinds = []FollowedKind
+
+// EventsAfter defines model for EventsAfter.
+type EventsAfter = string
+
 // JobID defines model for JobID.
 type JobID = string
 
@@ -1630,6 +1979,15 @@ type GetCostsParams struct {
 
 // GetCostsParamsBy defines parameters for GetCosts.
 type GetCostsParamsBy string
+
+// GetEventsParams defines parameters for GetEvents.
+type GetEventsParams struct {
+	// Kinds These kinds alone, and reset; all without it.
+	Kinds EventKinds `form:"kinds,omitempty" json:"kinds,omitempty"`
+
+	// LastEventID It goes on after the event of this id.
+	LastEventID *EventsAfter `json:"Last-Event-ID,omitempty"`
+}
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
@@ -1798,6 +2156,9 @@ type ServerInterface interface {
 	// GetCosts Read what would have been paid
 	// (GET /_berth/costs)
 	GetCosts(ctx echo.Context, params GetCostsParams) error
+	// GetEndpointHistory Read how an endpoint stood
+	// (GET /_berth/endpoints/{endpointId}/history)
+	GetEndpointHistory(ctx echo.Context, endpointID string) error
 	// DeleteScript Take the script of an endpoint back
 	// (DELETE /_berth/endpoints/{endpointId}/script)
 	DeleteScript(ctx echo.Context, endpointID string) error
@@ -1810,6 +2171,9 @@ type ServerInterface interface {
 	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
 	// (GET /_berth/endpoints/{endpointId}/why)
 	WhyEndpoint(ctx echo.Context, endpointID string) error
+	// GetEvents Follow what changes
+	// (GET /_berth/events)
+	GetEvents(ctx echo.Context, params GetEventsParams) error
 	// ClearFaults Take all faults back
 	// (DELETE /_berth/faults)
 	ClearFaults(ctx echo.Context) error
@@ -1828,6 +2192,9 @@ type ServerInterface interface {
 	// SetFleet Set how the simulated fleet behaves
 	// (PUT /_berth/fleet)
 	SetFleet(ctx echo.Context) error
+	// GetHistory Read how everything stood
+	// (GET /_berth/history)
+	GetHistory(ctx echo.Context) error
 	// ListHosts List the hosts of the fleet
 	// (GET /_berth/hosts)
 	ListHosts(ctx echo.Context) error
@@ -1870,12 +2237,18 @@ type ServerInterface interface {
 	// GetJournalEntry Read one request that came
 	// (GET /_berth/journal/{number})
 	GetJournalEntry(ctx echo.Context, number int64) error
+	// ListKeys List the keys
+	// (GET /_berth/keys)
+	ListKeys(ctx echo.Context) error
 	// CreateKey Make a key
 	// (POST /_berth/keys)
 	CreateKey(ctx echo.Context) error
 	// RevokeKey Revoke a key
 	// (DELETE /_berth/keys/{keyId})
 	RevokeKey(ctx echo.Context, keyID string) error
+	// GetPodHistory Read what a pod used
+	// (GET /_berth/pods/{podId}/history)
+	GetPodHistory(ctx echo.Context, podID string) error
 	// WhyPod Ask why a pod does not run
 	// (GET /_berth/pods/{podId}/why)
 	WhyPod(ctx echo.Context, podID string) error
@@ -1885,6 +2258,9 @@ type ServerInterface interface {
 	// ResetState Forget everything but keys and endpoints
 	// (POST /_berth/reset)
 	ResetState(ctx echo.Context) error
+	// GetSession Ask who one is
+	// (GET /_berth/session)
+	GetSession(ctx echo.Context) error
 	// ListStates List the saved states
 	// (GET /_berth/states)
 	ListStates(ctx echo.Context) error
@@ -2022,6 +2398,22 @@ func (w *ServerInterfaceWrapper) GetCosts(ctx echo.Context) error {
 	return err
 }
 
+// GetEndpointHistory converts echo context to params.
+func (w *ServerInterfaceWrapper) GetEndpointHistory(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetEndpointHistory(ctx, endpointID)
+	return err
+}
+
 // DeleteScript converts echo context to params.
 func (w *ServerInterfaceWrapper) DeleteScript(ctx echo.Context) error {
 	var err error
@@ -2086,6 +2478,41 @@ func (w *ServerInterfaceWrapper) WhyEndpoint(ctx echo.Context) error {
 	return err
 }
 
+// GetEvents converts echo context to params.
+func (w *ServerInterfaceWrapper) GetEvents(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetEventsParams
+	// ------------- Optional query parameter "kinds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "kinds", ctx.QueryParams(), &params.Kinds, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kinds: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID EventsAfter
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetEvents(ctx, params)
+	return err
+}
+
 // ClearFaults converts echo context to params.
 func (w *ServerInterfaceWrapper) ClearFaults(ctx echo.Context) error {
 	var err error
@@ -2144,6 +2571,15 @@ func (w *ServerInterfaceWrapper) SetFleet(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SetFleet(ctx)
+	return err
+}
+
+// GetHistory converts echo context to params.
+func (w *ServerInterfaceWrapper) GetHistory(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetHistory(ctx)
 	return err
 }
 
@@ -2510,6 +2946,15 @@ func (w *ServerInterfaceWrapper) GetJournalEntry(ctx echo.Context) error {
 	return err
 }
 
+// ListKeys converts echo context to params.
+func (w *ServerInterfaceWrapper) ListKeys(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListKeys(ctx)
+	return err
+}
+
 // CreateKey converts echo context to params.
 func (w *ServerInterfaceWrapper) CreateKey(ctx echo.Context) error {
 	var err error
@@ -2532,6 +2977,22 @@ func (w *ServerInterfaceWrapper) RevokeKey(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RevokeKey(ctx, keyID)
+	return err
+}
+
+// GetPodHistory converts echo context to params.
+func (w *ServerInterfaceWrapper) GetPodHistory(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "podId" -------------
+	var podID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "podId", ctx.Param("podId"), &podID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter podId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetPodHistory(ctx, podID)
 	return err
 }
 
@@ -2566,6 +3027,15 @@ func (w *ServerInterfaceWrapper) ResetState(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ResetState(ctx)
+	return err
+}
+
+// GetSession converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSession(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSession(ctx)
 	return err
 }
 
@@ -2715,16 +3185,19 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/clock/sleep", wrapper.SleepClock, options.OperationMiddlewares["sleepClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
 	router.GET(options.BaseURL+"/_berth/costs", wrapper.GetCosts, options.OperationMiddlewares["getCosts"]...)
+	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/history", wrapper.GetEndpointHistory, options.OperationMiddlewares["getEndpointHistory"]...)
 	router.DELETE(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.DeleteScript, options.OperationMiddlewares["deleteScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
 	router.PUT(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.SetScript, options.OperationMiddlewares["setScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
+	router.GET(options.BaseURL+"/_berth/events", wrapper.GetEvents, options.OperationMiddlewares["getEvents"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
 	router.POST(options.BaseURL+"/_berth/faults", wrapper.AddFault, options.OperationMiddlewares["addFault"]...)
 	router.PUT(options.BaseURL+"/_berth/faults", wrapper.SetFaults, options.OperationMiddlewares["setFaults"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults/:faultId", wrapper.DeleteFault, options.OperationMiddlewares["deleteFault"]...)
 	router.PUT(options.BaseURL+"/_berth/fleet", wrapper.SetFleet, options.OperationMiddlewares["setFleet"]...)
+	router.GET(options.BaseURL+"/_berth/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
 	router.GET(options.BaseURL+"/_berth/hosts", wrapper.ListHosts, options.OperationMiddlewares["listHosts"]...)
 	router.POST(options.BaseURL+"/_berth/hosts", wrapper.AddHost, options.OperationMiddlewares["addHost"]...)
 	router.DELETE(options.BaseURL+"/_berth/hosts/:hostId", wrapper.RemoveHost, options.OperationMiddlewares["removeHost"]...)
@@ -2739,11 +3212,14 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/journal.har", wrapper.ExportJournal, options.OperationMiddlewares["exportJournal"]...)
 	router.GET(options.BaseURL+"/_berth/journal/:number", wrapper.GetJournalEntry, options.OperationMiddlewares["getJournalEntry"]...)
 	router.POST(options.BaseURL+"/_berth/journal/verify", wrapper.VerifyJournal, options.OperationMiddlewares["verifyJournal"]...)
+	router.GET(options.BaseURL+"/_berth/keys", wrapper.ListKeys, options.OperationMiddlewares["listKeys"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
+	router.GET(options.BaseURL+"/_berth/pods/:podId/history", wrapper.GetPodHistory, options.OperationMiddlewares["getPodHistory"]...)
 	router.GET(options.BaseURL+"/_berth/pods/:podId/why", wrapper.WhyPod, options.OperationMiddlewares["whyPod"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
+	router.GET(options.BaseURL+"/_berth/session", wrapper.GetSession, options.OperationMiddlewares["getSession"]...)
 	router.GET(options.BaseURL+"/_berth/states", wrapper.ListStates, options.OperationMiddlewares["listStates"]...)
 	router.DELETE(options.BaseURL+"/_berth/states/:name", wrapper.DeleteState, options.OperationMiddlewares["deleteState"]...)
 	router.PUT(options.BaseURL+"/_berth/states/:name", wrapper.SaveState, options.OperationMiddlewares["saveState"]...)

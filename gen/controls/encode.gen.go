@@ -179,6 +179,63 @@ func (v Difference) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v EndpointHistory) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"interval":`...)
+	dst = encode.Int(dst, v.Interval)
+	dst = append(dst, ',')
+	dst = append(dst, `"samples":`...)
+	if v.Samples == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Samples {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointSample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"at":`...)
+	dst = encode.Time(dst, v.At)
+	dst = append(dst, ',')
+	dst = append(dst, `"completed":`...)
+	dst = encode.Int(dst, v.Completed)
+	dst = append(dst, ',')
+	dst = append(dst, `"failed":`...)
+	dst = encode.Int(dst, v.Failed)
+	dst = append(dst, ',')
+	dst = append(dst, `"idle":`...)
+	dst = encode.Int(dst, v.Idle)
+	dst = append(dst, ',')
+	dst = append(dst, `"inProgress":`...)
+	dst = encode.Int(dst, v.InProgress)
+	dst = append(dst, ',')
+	dst = append(dst, `"initializing":`...)
+	dst = encode.Int(dst, v.Initializing)
+	dst = append(dst, ',')
+	dst = append(dst, `"running":`...)
+	dst = encode.Int(dst, v.Running)
+	dst = append(dst, ',')
+	dst = append(dst, `"throttled":`...)
+	dst = encode.Int(dst, v.Throttled)
+	dst = append(dst, ',')
+	dst = append(dst, `"unhealthy":`...)
+	dst = encode.Int(dst, v.Unhealthy)
+	dst = append(dst, ',')
+	dst = append(dst, `"waiting":`...)
+	dst = encode.Int(dst, v.Waiting)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v ExponentialDelay) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"mean":`...)
@@ -206,6 +263,57 @@ func (v FaultList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v FleetHistory) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"interval":`...)
+	dst = encode.Int(dst, v.Interval)
+	dst = append(dst, ',')
+	dst = append(dst, `"samples":`...)
+	if v.Samples == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Samples {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v FleetSample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"at":`...)
+	dst = encode.Time(dst, v.At)
+	dst = append(dst, ',')
+	dst = append(dst, `"completed":`...)
+	dst = encode.Int(dst, v.Completed)
+	dst = append(dst, ',')
+	dst = append(dst, `"endpoints":`...)
+	dst = encode.Int(dst, v.Endpoints)
+	dst = append(dst, ',')
+	dst = append(dst, `"failed":`...)
+	dst = encode.Int(dst, v.Failed)
+	dst = append(dst, ',')
+	dst = append(dst, `"inProgress":`...)
+	dst = encode.Int(dst, v.InProgress)
+	dst = append(dst, ',')
+	dst = append(dst, `"pods":`...)
+	dst = encode.Int(dst, v.Pods)
+	dst = append(dst, ',')
+	dst = append(dst, `"waiting":`...)
+	dst = encode.Int(dst, v.Waiting)
+	dst = append(dst, ',')
+	dst = append(dst, `"workers":`...)
+	dst = encode.Int(dst, v.Workers)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Free) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"diskGb":`...)
@@ -219,6 +327,18 @@ func (v Free) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"vcpus":`...)
 	dst = encode.Int(dst, v.Vcpus)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v GpuSample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"memoryPercent":`...)
+	dst = encode.Float(dst, v.MemoryPercent)
+	dst = append(dst, ',')
+	dst = append(dst, `"percent":`...)
+	dst = encode.Float(dst, v.Percent)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -1005,6 +1125,24 @@ func (v Key) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v KeyList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"keys":`...)
+	if v.Keys == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Keys {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v ListedJob) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"attempts":`...)
@@ -1080,6 +1218,81 @@ func (v ListedJob) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v ListedKey) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Contract != nil {
+		dst = append(dst, `"contract":`...)
+		if p1 := v.Contract; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.CreatedAt != nil {
+		dst = append(dst, `"createdAt":`...)
+		if p1 := v.CreatedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"exempt":`...)
+	dst = encode.Bool(dst, v.Exempt)
+	dst = append(dst, ',')
+	if v.ExpiresAt != nil {
+		dst = append(dst, `"expiresAt":`...)
+		if p1 := v.ExpiresAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	if v.RevokedAt != nil {
+		dst = append(dst, `"revokedAt":`...)
+		if p1 := v.RevokedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"scopes":`...)
+	if v.Scopes == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Scopes {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.SpendLimit != nil {
+		dst = append(dst, `"spendLimit":`...)
+		if p1 := v.SpendLimit; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Float(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"user":`...)
+	dst = encode.String(dst, v.User)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v NearMiss) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"differences":`...)
@@ -1125,6 +1338,66 @@ func (v Pagination) AppendJSON(dst []byte) []byte {
 		dst = encode.String(dst, (*p1))
 	}
 	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodHistory) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"interval":`...)
+	dst = encode.Int(dst, v.Interval)
+	dst = append(dst, ',')
+	dst = append(dst, `"samples":`...)
+	if v.Samples == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Samples {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodSample) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"at":`...)
+	dst = encode.Time(dst, v.At)
+	dst = append(dst, ',')
+	if v.CPUPercent != nil {
+		dst = append(dst, `"cpuPercent":`...)
+		if p1 := v.CPUPercent; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Float(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"gpus":`...)
+	if v.Gpus == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Gpus {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.MemoryPercent != nil {
+		dst = append(dst, `"memoryPercent":`...)
+		if p1 := v.MemoryPercent; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Float(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	return encode.End(dst, '}')
 }
 
@@ -1403,6 +1676,57 @@ func (v ScriptedFlashBoot) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"warm":`...)
 	dst = encode.Int(dst, v.Warm)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Session) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"contract":`...)
+	dst = encode.String(dst, v.Contract)
+	dst = append(dst, ',')
+	dst = append(dst, `"key":`...)
+	dst = v.Key.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"may":`...)
+	dst = v.May.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"runtime":`...)
+	dst = encode.String(dst, v.Runtime)
+	dst = append(dst, ',')
+	dst = append(dst, `"simulated":`...)
+	dst = encode.Bool(dst, v.Simulated)
+	dst = append(dst, ',')
+	dst = append(dst, `"testControls":`...)
+	dst = encode.Bool(dst, v.TestControls)
+	dst = append(dst, ',')
+	dst = append(dst, `"version":`...)
+	dst = encode.String(dst, v.Version)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v SessionRights) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"controls":`...)
+	dst = encode.Bool(dst, v.Controls)
+	dst = append(dst, ',')
+	dst = append(dst, `"graphql":`...)
+	dst = encode.Bool(dst, v.Graphql)
+	dst = append(dst, ',')
+	dst = append(dst, `"hosts":`...)
+	dst = encode.Bool(dst, v.Hosts)
+	dst = append(dst, ',')
+	dst = append(dst, `"invoke":`...)
+	dst = encode.Bool(dst, v.Invoke)
+	dst = append(dst, ',')
+	dst = append(dst, `"read":`...)
+	dst = encode.Bool(dst, v.Read)
+	dst = append(dst, ',')
+	dst = append(dst, `"write":`...)
+	dst = encode.Bool(dst, v.Write)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }

@@ -13,6 +13,10 @@ var parameterCursor = validate.Param{In: "query", Name: "cursor", Required: fals
 
 var parameterLimit = validate.Param{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 1000}}
 
+var parameterEventKinds = validate.Param{In: "query", Name: "kinds", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: checkFollowedKind}
+
+var parameterEventsAfter = validate.Param{In: "header", Name: "Last-Event-ID", Required: false, Text: &validate.Text{Min: 1, Max: 64}}
+
 var parameterJobID = validate.Param{In: "path", Name: "jobId", Required: true}
 
 var parameterJobsEndpoint = validate.Param{In: "query", Name: "endpointId", Required: false, Text: &validate.Text{Min: 1}}
@@ -141,6 +145,11 @@ var paramsOfRemoveHost = []validate.Param{
 	{In: "path", Name: "hostId", Required: true},
 }
 
+var paramsOfGetEvents = []validate.Param{
+	parameterEventKinds,
+	parameterEventsAfter,
+}
+
 var paramsOfListJobs = []validate.Param{
 	parameterJobsEndpoint,
 	parameterJobsStatus,
@@ -164,6 +173,14 @@ var paramsOfWhyEndpoint = []validate.Param{
 }
 
 var paramsOfWhyPod = []validate.Param{
+	{In: "path", Name: "podId", Required: true},
+}
+
+var paramsOfGetEndpointHistory = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+}
+
+var paramsOfGetPodHistory = []validate.Param{
 	{In: "path", Name: "podId", Required: true},
 }
 
@@ -241,6 +258,12 @@ var Ops = map[string]validate.Op{
 	},
 	"resetState": {
 		Method: "POST", Path: "/_berth/reset",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"listKeys": {
+		Method: "GET", Path: "/_berth/keys",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(nil, false, path, query, header)
 		},
@@ -503,6 +526,12 @@ var Ops = map[string]validate.Op{
 			return validate.Params(paramsOfRemoveHost, false, path, query, header)
 		},
 	},
+	"getEvents": {
+		Method: "GET", Path: "/_berth/events",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetEvents, false, path, query, header)
+		},
+	},
 	"listJobs": {
 		Method: "GET", Path: "/_berth/jobs",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
@@ -531,6 +560,30 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/pods/{podId}/why",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfWhyPod, false, path, query, header)
+		},
+	},
+	"getSession": {
+		Method: "GET", Path: "/_berth/session",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getHistory": {
+		Method: "GET", Path: "/_berth/history",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getEndpointHistory": {
+		Method: "GET", Path: "/_berth/endpoints/{endpointId}/history",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetEndpointHistory, false, path, query, header)
+		},
+	},
+	"getPodHistory": {
+		Method: "GET", Path: "/_berth/pods/{podId}/history",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetPodHistory, false, path, query, header)
 		},
 	},
 	"setStorage": {
@@ -931,6 +984,8 @@ func readNewHost(s *validate.Scanner, v *NewHost) {
 	}
 	s.Require(seen, 1<<bitID|1<<bitDataCenterID, membersOfNewHost)
 }
+
+var checkFollowedKind = &validate.Text{Enum: []string{"pod", "cluster", "endpoint", "job", "worker", "volume", "template", "registry", "secret", "key", "webhook", "host", "clock", "fault", "journal"}}
 
 var membersOfHostChange = []string{"draining"}
 

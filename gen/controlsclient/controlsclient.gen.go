@@ -193,6 +193,13 @@ type ClientInterface interface {
 	// Corresponds with GET /_berth/costs (the `GetCosts` operationId).
 	GetCosts(ctx context.Context, params *GetCostsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetEndpointHistory Read how an endpoint stood
+	//
+	// Its jobs and its workers, for keys with the scope rest:read. One whose workers answer requests themselves has no samples.
+	//
+	// Corresponds with GET /_berth/endpoints/{endpointId}/history (the `GetEndpointHistory` operationId).
+	GetEndpointHistory(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteScript Take the script of an endpoint back
 	//
 	// Jobs that a worker has end as it said. An endpoint without one is no error.
@@ -231,6 +238,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
 	WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEvents Follow what changes
+	//
+	// Server-sent events, each with what changed and how, and never with what it is now: that is to be read. What happens to a thing within 100 milliseconds is one event. A key sees what it may read: pods, clusters, endpoints, workers, volumes, templates, registries and secrets of its user with rest:read, jobs of the endpoints whose queues it may call, a pod that it is for, hosts and keys with admin, and everything of all users with that of the test controls. The stream begins with the id of where it stands, so that lists that are read from then on lack nothing, and goes on after Last-Event-ID where the server still knows what came since. An event reset says that it does not, or that everything is another: whoever meets it reads everything again. A comment comes after 15 seconds without an event. The stream ends with the server, and with the key.
+	//
+	// Corresponds with GET /_berth/events (the `GetEvents` operationId).
+	GetEvents(ctx context.Context, params *GetEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ClearFaults Take all faults back
 	//
@@ -306,6 +320,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /_berth/fleet (the `SetFleet` operationId).
 	SetFleet(ctx context.Context, body SetFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetHistory Read how everything stood
+	//
+	// Of all users, for keys with the scope admin.
+	//
+	// Corresponds with GET /_berth/history (the `GetHistory` operationId).
+	GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListHosts List the hosts of the fleet
 	//
@@ -460,6 +481,13 @@ type ClientInterface interface {
 	// Corresponds with GET /_berth/journal/{number} (the `GetJournalEntry` operationId).
 	GetJournalEntry(ctx context.Context, number int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListKeys List the keys
+	//
+	// Of all users, the oldest first, without those of workers, for keys with the scope admin. What was revoked or has expired stays listed for a while.
+	//
+	// Corresponds with GET /_berth/keys (the `ListKeys` operationId).
+	ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateKeyWithBody Make a key
 	//
 	// With any scopes, for any user; it may expire and be exempt from rate limits.
@@ -484,6 +512,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPodHistory Read what a pod used
+	//
+	// While it was RUNNING and its runtime measured it, for keys with the scope rest:read, and those of the pod.
+	//
+	// Corresponds with GET /_berth/pods/{podId}/history (the `GetPodHistory` operationId).
+	GetPodHistory(ctx context.Context, podID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// WhyPod Ask why a pod does not run
 	//
@@ -516,6 +551,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /_berth/reset (the `ResetState` operationId).
 	ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSession Ask who one is
+	//
+	// The key that asks, what it may do, and what the server is. For every key.
+	//
+	// Corresponds with GET /_berth/session (the `GetSession` operationId).
+	GetSession(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListStates List the saved states
 	//
@@ -798,6 +840,23 @@ func (c *Client) GetCosts(ctx context.Context, params *GetCostsParams, reqEditor
 	return c.Client.Do(req)
 }
 
+// GetEndpointHistory Read how an endpoint stood
+//
+// Its jobs and its workers, for keys with the scope rest:read. One whose workers answer requests themselves has no samples.
+//
+// Corresponds with GET /_berth/endpoints/{endpointId}/history (the `GetEndpointHistory` operationId).
+func (c *Client) GetEndpointHistory(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEndpointHistoryRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // DeleteScript Take the script of an endpoint back
 //
 // Jobs that a worker has end as it said. An endpoint without one is no error.
@@ -877,6 +936,23 @@ func (c *Client) SetScript(ctx context.Context, endpointID string, body SetScrip
 // Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
 func (c *Client) WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewWhyEndpointRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEvents Follow what changes
+//
+// Server-sent events, each with what changed and how, and never with what it is now: that is to be read. What happens to a thing within 100 milliseconds is one event. A key sees what it may read: pods, clusters, endpoints, workers, volumes, templates, registries and secrets of its user with rest:read, jobs of the endpoints whose queues it may call, a pod that it is for, hosts and keys with admin, and everything of all users with that of the test controls. The stream begins with the id of where it stands, so that lists that are read from then on lack nothing, and goes on after Last-Event-ID where the server still knows what came since. An event reset says that it does not, or that everything is another: whoever meets it reads everything again. A comment comes after 15 seconds without an event. The stream ends with the server, and with the key.
+//
+// Corresponds with GET /_berth/events (the `GetEvents` operationId).
+func (c *Client) GetEvents(ctx context.Context, params *GetEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEventsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1042,6 +1118,23 @@ func (c *Client) SetFleetWithBody(ctx context.Context, contentType string, body 
 // Corresponds with PUT /_berth/fleet (the `SetFleet` operationId).
 func (c *Client) SetFleet(ctx context.Context, body SetFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetFleetRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetHistory Read how everything stood
+//
+// Of all users, for keys with the scope admin.
+//
+// Corresponds with GET /_berth/history (the `GetHistory` operationId).
+func (c *Client) GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetHistoryRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -1395,6 +1488,23 @@ func (c *Client) GetJournalEntry(ctx context.Context, number int64, reqEditors .
 	return c.Client.Do(req)
 }
 
+// ListKeys List the keys
+//
+// Of all users, the oldest first, without those of workers, for keys with the scope admin. What was revoked or has expired stays listed for a while.
+//
+// Corresponds with GET /_berth/keys (the `ListKeys` operationId).
+func (c *Client) ListKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListKeysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CreateKeyWithBody Make a key
 //
 // With any scopes, for any user; it may expire and be exempt from rate limits.
@@ -1440,6 +1550,23 @@ func (c *Client) CreateKey(ctx context.Context, body CreateKeyJSONRequestBody, r
 // Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeKeyRequest(c.Server, keyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPodHistory Read what a pod used
+//
+// While it was RUNNING and its runtime measured it, for keys with the scope rest:read, and those of the pod.
+//
+// Corresponds with GET /_berth/pods/{podId}/history (the `GetPodHistory` operationId).
+func (c *Client) GetPodHistory(ctx context.Context, podID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPodHistoryRequest(c.Server, podID)
 	if err != nil {
 		return nil, err
 	}
@@ -1512,6 +1639,23 @@ func (c *Client) SetQuotas(ctx context.Context, body SetQuotasJSONRequestBody, r
 // Corresponds with POST /_berth/reset (the `ResetState` operationId).
 func (c *Client) ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResetStateRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSession Ask who one is
+//
+// The key that asks, what it may do, and what the server is. For every key.
+//
+// Corresponds with GET /_berth/session (the `GetSession` operationId).
+func (c *Client) GetSession(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSessionRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -2005,6 +2149,40 @@ func NewGetCostsRequest(server string, params *GetCostsParams) (*http.Request, e
 	return req, nil
 }
 
+// NewGetEndpointHistoryRequest constructs an http.Request for the GetEndpointHistory method
+func NewGetEndpointHistoryRequest(server string, endpointID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/history", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewDeleteScriptRequest constructs an http.Request for the DeleteScript method
 func NewDeleteScriptRequest(server string, endpointID string) (*http.Request, error) {
 	var err error
@@ -2149,6 +2327,75 @@ func NewWhyEndpointRequest(server string, endpointID string) (*http.Request, err
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetEventsRequest constructs an http.Request for the GetEvents method
+func NewGetEventsRequest(server string, params *GetEventsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/events")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Kinds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "kinds", params.Kinds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -2358,6 +2605,33 @@ func NewSetFleetRequestWithBody(server string, contentType string, body io.Reade
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetHistoryRequest constructs an http.Request for the GetHistory method
+func NewGetHistoryRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/history")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -3216,6 +3490,33 @@ func NewGetJournalEntryRequest(server string, number int64) (*http.Request, erro
 	return req, nil
 }
 
+// NewListKeysRequest constructs an http.Request for the ListKeys method
+func NewListKeysRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCreateKeyRequest calls the generic CreateKey builder with application/json body
 func NewCreateKeyRequest(server string, body CreateKeyJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -3283,6 +3584,40 @@ func NewRevokeKeyRequest(server string, keyID string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPodHistoryRequest constructs an http.Request for the GetPodHistory method
+func NewGetPodHistoryRequest(server string, podID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "podId", podID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/pods/%s/history", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -3384,6 +3719,33 @@ func NewResetStateRequest(server string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSessionRequest constructs an http.Request for the GetSession method
+func NewGetSessionRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/session")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/httpapi"
@@ -48,6 +49,7 @@ func openControls(
 		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, use.alone, c.Log),
 		holder: g.holder, secrets: g.dir.secrets,
 	}
+	made.clock.Watch(made.clockSet)
 	if made.key != "" { // the rows have it
 		return made, nil
 	}
@@ -122,7 +124,13 @@ func (c *controls) Advance(ctx context.Context, d time.Duration) error {
 	return loop.Advance(ctx, c.clock, d, c.work)
 }
 
+// clockSet notes that the clock shows another time, or goes otherwise.
+func (c *controls) clockSet() {
+	c.db.changes.Note(changes.Event{Kind: changes.Clock, Change: changes.Changed})
+}
+
 func (c *controls) SetClock(mode httpapi.ClockMode, most, settle time.Duration) {
+	defer c.clockSet()
 	if mode == httpapi.ClockAuto {
 		c.auto.Begin(most, settle)
 		return
@@ -145,6 +153,7 @@ func (c *controls) Request() (answered, over func()) { return c.auto.Request() }
 
 func (c *controls) Step(ctx context.Context, by time.Duration) error {
 	c.keeper.running.Step(by)
+	c.clockSet()
 	c.kept.Hint(clockSweep)
 	return c.kept.Step(ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/berthdev/berth/graphql"
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/httpapi"
@@ -52,13 +53,14 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 	}
 
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
+	faults.Watch(func() { e.db.changes.Note(changes.Event{Kind: changes.Fault, Change: changes.Changed}) })
 	services := httpapi.Services{
 		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
 		Why: &why.Reasons{
 			Store: e.db.store, Clock: e.clock, Queue: use.queue, Control: use.control, Endpoints: use.endpoints, Placement: use.placement,
 			Workers: use.workers, Pods: use.pods,
 		},
-		Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
+		Version: cmp.Or(c.Version, "dev"), Runtime: e.runs.kind.Name, Simulate: e.runs.kind.Can.Simulates, Changes: e.db.changes, History: use.history, Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
 		Draining: e.draining, Leaving: e.leaves, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Archives: archives, Answers: answers,
 		Seed: e.bounds.seed, Owner: owner, Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
 		GraphQL: graphql.New(graphql.Services{
@@ -69,7 +71,7 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 	}
 
 	if e.controls != nil {
-		services.Controls, services.Version = e.controls, cmp.Or(c.Version, "dev")
+		services.Controls = e.controls
 	}
 	if c.Docs {
 		services.Home = reference.Root

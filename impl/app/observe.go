@@ -8,6 +8,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/observe"
@@ -54,11 +55,12 @@ func newObservers(ctx context.Context, c Config, u *undo) (o observers, err erro
 	return o, nil
 }
 
-// queueHooks adds what observes the queue.
-func (o observers) queueHooks(h queue.Hooks) queue.Hooks {
+// queueHooks adds what observes the queue, the history of the endpoints too.
+func (o observers) queueHooks(h queue.Hooks, kept *history.History) queue.Hooks {
 	if o.metrics != nil {
 		h.Meter = func(id compute.EndpointID) queue.Meter { return o.metrics.Endpoint(id) }
 	}
+	h.Meter = kept.Meter(h.Meter)
 	if o.tracing != nil {
 		h.Trace = o.tracing
 	}
@@ -132,6 +134,15 @@ func podCounts(s store.Store) func(context.Context) (map[compute.PodStatus]int64
 			return err
 		})
 		return counts, err
+	}
+}
+
+// runningPods counts the pods that are RUNNING.
+func runningPods(s store.Store) func(context.Context) (int64, error) {
+	counts := podCounts(s)
+	return func(ctx context.Context) (int64, error) {
+		all, err := counts(ctx)
+		return all[compute.PodRunning], err
 	}
 }
 

@@ -2,8 +2,11 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"path/filepath"
+	"strings"
 
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/postgres"
@@ -13,7 +16,8 @@ import (
 // database is the store.
 type database struct {
 	store   store.Store
-	scripts *storage // what the test controls set of it; nil without them
+	changes *changes.Log // of the rows
+	scripts *storage     // what the test controls set of it; nil without them
 }
 
 // term is the time in which a replica owns the store; the zero one never ends, and nobody else owns it.
@@ -34,6 +38,9 @@ func openStore(ctx context.Context, c Config, of term, clock compute.Clock, seen
 	}
 
 	u.push("store", d.store.Close)
+	d.changes = changes.New(compute.SystemClock{}, strings.ToLower(rand.Text()[:8]), d.store)
+	u.push("changes", d.changes.Close)
+	d.store = d.changes.Store()
 	if seen.tracing != nil {
 		d.store = seen.tracing.Store(d.store)
 	}

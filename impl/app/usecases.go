@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
@@ -35,6 +36,7 @@ type useCases struct {
 	builds     *loop.Builds
 	scripts    *control.Scripts
 	scripted   *loop.ScriptedWorkers // nil: workers are not simulated
+	history    *history.History
 
 	declared map[string]compute.EndpointID // the declared endpoints, by name
 	kept     *beside[struct{}]             // the secret, on disk
@@ -68,10 +70,20 @@ func (c useCasesConfig) inboxes() []string {
 	return c.at.local()
 }
 
+// newPoster makes what delivers webhooks.
+func (c useCasesConfig) newPoster(u *undo) *webhook.Poster {
+	poster := webhook.New(c.PrivateWebhooks, c.inboxes()...)
+	u.push("connections of webhooks", func() error {
+		poster.Close()
+		return nil
+	})
+	return poster
+}
+
 // openUseCases makes them in the order in which one needs another. The queue, which workers need, has a need of workers too: its hint
 // is made before both.
 func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases, err error) {
-	use = &useCases{}
+	use = &useCases{history: history.New(c.clock)}
 	fleet, err := c.fleet.wait()
 	if err != nil {
 		return nil, err
@@ -94,12 +106,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	use.kept = c.who.secrets.keep(c.Config)
 	u.push("secret", use.kept.over)
 
-	poster := webhook.New(c.PrivateWebhooks, c.inboxes()...)
-	u.push("connections of webhooks", func() error {
-		poster.Close()
-		return nil
-	})
-	use.webhooks = loop.NewWebhooks(loop.Delivery{Store: c.store, Post: poster.Post, Clock: c.clock, Log: c.Log, Posted: c.seen.posted()})
+	use.webhooks = loop.NewWebhooks(loop.Delivery{Store: c.store, Post: c.newPoster(u).Post, Clock: c.clock, Log: c.Log, Posted: c.seen.posted()})
 	demand, scripts := loop.NewHint(), loop.NewScripts(c.store)
 	use.scripts = control.NewScripts(c.store, c.runs.forRules(), scripts.Changed)
 	settings := queue.DefaultSettings()
@@ -107,7 +114,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 
 	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
 		Demand: loop.Both(demand, scripts.Hint), Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
-	})); err != nil {
+	}, use.history)); err != nil {
 		return nil, err
 	}
 
@@ -146,6 +153,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand, Scripts: scripts,
 	})
 	use.scripted = newScripted(c, scripts, use.workers, use.queue)
+	use.history.Of(history.Sources{Dispatchers: use.queue.Dispatchers, Pods: use.pods.Measured, Running: runningPods(c.store)})
 
 	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)
 	return use, err

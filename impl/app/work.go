@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
@@ -38,6 +39,7 @@ type work struct {
 	use       *useCases
 	sweep     *reconcile.Sweeps // of the queue, by the server's clock
 	retention *reconcile.Sweeps // by the server's clock
+	history   *reconcile.Sweeps // likewise
 	kept      *reconcile.Sweeps // by the machine's: other processes and restarts do not live on a clock that a test has frozen
 	loops     *group
 	pods      *group // ends after the others: requests may end pods until none is answered any more
@@ -51,6 +53,8 @@ func newWork(
 	w.retention = loop.Retention{
 		Store: s, Clock: clock, Log: c.Log, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention,
 	}.Sweeps()
+
+	w.history = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "history", Tick: history.Tick, Do: use.history.Sample})
 
 	kept := []reconcile.Sweep{
 		{Name: "keys", Tick: loop.KeepTick, Do: who.keyring.Refresh},
@@ -84,6 +88,7 @@ func (w *work) due(simulations []runtime.Simulation) []loop.Due {
 	}
 	all := []loop.Due{
 		{Next: soonest(), Do: w.retention.Step}, // nobody sees when
+		{Next: soonest(), Do: w.history.Step},   // a sample for each time to which the clock goes at once
 		{Next: soonest(w.use.timers.Next), Do: w.use.timers.Step},
 		{Next: soonest(next...), Do: done(w.use.pods.Step)},
 		{Next: w.use.queue.Next, Do: w.sweep.StepAll},
@@ -137,7 +142,7 @@ func (w *work) run(before *earlier, c runtime.Config, u *undo) {
 	for _, at := range before.all {
 		w.loops.running.Go(func() { before.end(w.loops.ctx, at, c) })
 	}
-	for _, sweeps := range []*reconcile.Sweeps{w.sweep, w.retention, w.kept} {
+	for _, sweeps := range []*reconcile.Sweeps{w.sweep, w.retention, w.history, w.kept} {
 		w.loops.running.Go(func() { sweeps.Run(w.loops.ctx) })
 	}
 }

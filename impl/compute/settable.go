@@ -20,6 +20,7 @@ type SettableClock struct {
 	paused time.Duration // of system, when this clock last began to stand still
 	missed time.Duration // in pauses of system while this clock stood still before: they are none of its own
 	rings  map[*ring]struct{}
+	set    func() // nil: nobody asks
 }
 
 // ring is somebody who waits.
@@ -89,6 +90,20 @@ func (c *SettableClock) Frozen() bool {
 	return !c.frozen.IsZero()
 }
 
+// Watch has f called whenever the clock is set from now on. It is quick, and asks the clock nothing.
+func (c *SettableClock) Watch(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set = f
+}
+
+// tell calls who watches. The caller has the lock.
+func (c *SettableClock) tell() {
+	if c.set != nil {
+		c.set()
+	}
+}
+
 // Freeze makes the clock stand still.
 func (c *SettableClock) Freeze() {
 	c.mu.Lock()
@@ -100,6 +115,7 @@ func (c *SettableClock) Freeze() {
 	for r := range c.rings {
 		r.halt()
 	}
+	c.tell()
 }
 
 // Resume makes the clock run again from where it stood.
@@ -115,6 +131,7 @@ func (c *SettableClock) Resume() {
 	for r := range c.rings {
 		c.arm(r)
 	}
+	c.tell()
 }
 
 // Advance sets the clock forward by d, running or not, and rings for all whose time has come.
@@ -137,6 +154,7 @@ func (c *SettableClock) advance(d time.Duration) {
 	} else {
 		c.frozen = c.frozen.Add(d)
 	}
+	c.tell()
 
 	for _, r := range slices.SortedFunc(maps.Keys(c.rings), func(a, b *ring) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) }) {
 		r.halt()

@@ -241,6 +241,14 @@ func (r *Keyring) Keys(worker bool) []compute.Key {
 	return keys
 }
 
+// Holds reports whether a key that was found once is still good. It asks nobody.
+func (r *Keyring) Holds(k compute.Key) bool {
+	r.mu.RLock()
+	now, known := r.keys[k.ID]
+	r.mu.RUnlock()
+	return known && now.Hash == k.Hash && now.RevokedAt.IsZero() && (now.ExpiresAt.IsZero() || r.clock.Wall().Before(now.ExpiresAt))
+}
+
 // Authenticate gives the key that an Authorization header or parameter carries. Its Unauthenticated distinguishes missing from
 // malformed from invalid from expired, but does not show whether a key exists (rule auth.detail). bareToo permits the key without
 // the word Bearer.

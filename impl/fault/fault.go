@@ -82,9 +82,24 @@ func (a *Answer) RetryAfter() string {
 type Script struct {
 	count atomic.Int64 // of faults, for those that only ask whether there are any
 
-	mu     sync.Mutex
-	faults []Fault
-	last   int64 // number in an id that was given
+	mu      sync.Mutex
+	faults  []Fault
+	last    int64  // number in an id that was given
+	changed func() // nil: nobody asks
+}
+
+// Watch has f called, from now on, whenever the faults or their counts change. It is quick, and asks the script nothing.
+func (s *Script) Watch(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = f
+}
+
+// tell calls who watches. The caller has the lock.
+func (s *Script) tell() {
+	if s.changed != nil {
+		s.changed()
+	}
 }
 
 // None reports whether there are no faults, at next to no cost.
@@ -94,6 +109,7 @@ func (s *Script) None() bool { return s == nil || s.count.Load() == 0 }
 func (s *Script) replace(faults []Fault) {
 	s.faults = faults
 	s.count.Store(int64(len(faults)))
+	s.tell()
 }
 
 // Set replaces the faults. Rejected for an id that is there twice.

@@ -124,6 +124,7 @@ func (s *Script) meet(c Call, when When, already bool) (first *met) {
 		}
 		if m := f.turn(); m != nil && first == nil && !already {
 			f.Shown++
+			s.tell()
 			first = m
 		}
 	}

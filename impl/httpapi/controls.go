@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/nullable"
@@ -173,6 +174,7 @@ func (h controlsHandlers) ResetState(c echo.Context) error {
 		return err
 	}
 	h.Journal.Clear()
+	h.Changes.Note(changes.Event{Kind: changes.Reset, Change: changes.Changed}) // after the last of it: what is read now is whole
 	return c.NoContent(http.StatusNoContent)
 }
 

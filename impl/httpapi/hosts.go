@@ -16,23 +16,23 @@ import (
 // hostsPath begins the paths of those of the controls that are always served.
 const hostsPath = "/_berth/hosts"
 
-// controlOperations checks those of hosts for a key with the scope admin, those that tell of jobs, pods and endpoints for one that may read these, and the test
+// controlOperations checks those of hosts and the list of keys for a key with the scope admin, those that tell of jobs, pods and endpoints for one that may read these, and the test
 // controls for theirs. Where there are no test controls, nothing is found at their paths.
 func (s *Services) controlOperations() map[string][]echo.MiddlewareFunc {
 	all := s.operations(inAll(controls.Ops), func(op validate.Op, _ echo.Context) compute.Scope {
 		switch {
-		case strings.HasPrefix(op.Path, hostsPath):
+		case strings.HasPrefix(op.Path, hostsPath) || listsKeys(op) || ofFleet(op):
 			return compute.ScopeAdmin
 		case strings.HasPrefix(op.Path, jobsPath):
 			return compute.ScopeInvoke("*")
-		case tells(op.Path):
+		case tells(op):
 			return compute.ScopeRESTRead
 		}
 		return compute.ScopeControls
 	})
 
 	for id, op := range controls.Ops {
-		always := strings.HasPrefix(op.Path, hostsPath) || tells(op.Path)
+		always := strings.HasPrefix(op.Path, hostsPath) || tells(op)
 		if s.Controls == nil && !always {
 			all[id] = []echo.MiddlewareFunc{func(echo.HandlerFunc) echo.HandlerFunc {
 				return func(echo.Context) error { return echo.ErrNotFound }

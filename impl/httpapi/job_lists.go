@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -13,6 +14,9 @@ import (
 
 // jobsPath begins the paths of jobs of whatever endpoint.
 const jobsPath = "/_berth/jobs"
+
+// ofJobs reports whether an operation of the controls tells of jobs, and so is for those who may read some.
+func ofJobs(path string) bool { return strings.HasPrefix(path, jobsPath) || path == eventsPath }
 
 // reader says which jobs the caller may read (rule jobs.list.scope).
 func reader(c echo.Context) jobs.Readable {

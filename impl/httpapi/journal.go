@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 )
@@ -19,6 +20,7 @@ func (h controlsHandlers) ListJournal(c echo.Context, p controls.ListJournalPara
 // ClearJournal is DELETE /_berth/journal.
 func (h controlsHandlers) ClearJournal(c echo.Context) error {
 	h.Journal.Clear()
+	h.Changes.Note(changes.Event{Kind: changes.Journal, Change: changes.Deleted})
 	return c.NoContent(http.StatusNoContent)
 }
 

@@ -98,11 +98,11 @@ func asksForHTML(h http.Header) bool {
 	return false
 }
 
-// underWay counts the requests that are worked at, but for those about the clock itself, of which one that sleeps counts, and for webhooks, whose
-// sender asks for nothing more.
+// underWay counts the requests that are worked at, but for those about the clock itself, of which one that sleeps counts, for webhooks, whose
+// sender asks for nothing more, and for events, which have no end.
 func (s *Services) underWay(next handler) handler {
 	return func(r *request) error {
-		if path := r.Request().URL.Path; strings.HasPrefix(path, clockPath) && path != clockPath+"/sleep" || isInbox(path) {
+		if path := r.Request().URL.Path; strings.HasPrefix(path, clockPath) && path != clockPath+"/sleep" || isInbox(path) || path == eventsPath {
 			return next(r)
 		}
 		answered, over := s.Controls.Request()
@@ -121,7 +121,7 @@ func (s *Services) operations(editions []validate.Edition, scope func(validate.O
 	for id, op := range ofAny(editions) {
 		_, ours := controls.Ops[id]
 		ours = ours && !op.Open // one that is open is there for others than the test
-		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, onePod(op.Path), strings.HasPrefix(op.Path, jobsPath), ours && tells(op.Path), ours}
+		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, onePod(op.Path), ofJobs(op.Path), ours && tells(op), op.Path == eventsPath, ofAnybody(op), ours}
 		for i, e := range editions {
 			if op, ok := e.Ops[id]; ok {
 				f.ops[i] = &op
@@ -142,6 +142,8 @@ type front struct {
 	pod   string // the parameter of its path that names the one pod that it is about; empty: it is about none, or several
 	jobs  bool   // it is about jobs of whatever endpoints: those that the key may read
 	tells bool   // it is one of the controls that a key of the test controls may use as its owner
+	hosts bool   // it tells of hosts, too, those who may read these
+	any   bool   // it is for every key
 	ours  bool   // it is one of the controls, which meet no fault: or a test could not take its faults back
 }
 
@@ -150,7 +152,7 @@ func onePod(path string) string {
 	switch {
 	case strings.HasPrefix(path, "/v2/pods/{id}"):
 		return "id"
-	case path == whyPodPath:
+	case path == whyPodPath, path == podHistoryPath:
 		return "podId"
 	}
 	return ""
@@ -161,8 +163,8 @@ func onePod(path string) string {
 func (f *front) permitted(r *request) error {
 	want := f.scope(f.op, r)
 	switch {
-	case f.op.Open: // anybody
-	case r.caller.Allows(want) || f.jobs && r.caller.Invokes() || f.tells && r.caller.Allows(compute.ScopeControls):
+	case f.op.Open || f.any: // anybody
+	case r.caller.Allows(want) || f.jobs && r.caller.Invokes() || f.tells && r.caller.Allows(compute.ScopeControls) || f.hosts && r.caller.Allows(compute.ScopeAdmin):
 	case f.pod != "" && r.caller.HasPods():
 		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param(f.pod)), want)
 	default:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/journal/bodies"
 	"github.com/berthdev/berth/impl/limit"
@@ -182,6 +183,7 @@ func (x *recording) end() {
 	}
 	x.s.secret.Conceal(e, graphql)
 	x.s.Journal.End(x.record, *e)
+	x.s.Changes.Note(changes.Event{Kind: changes.Journal, Change: changes.Changed})
 }
 
 // address notes what the request is for.

@@ -15,9 +15,11 @@ import (
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/journal/bodies"
 	"github.com/berthdev/berth/impl/limit"
@@ -40,6 +42,8 @@ type Services struct {
 	Registries *control.Registries
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue
+	Changes    *changes.Log // of everything; nil: nobody follows them
+	History    *history.History
 	Why        *why.Reasons
 	Keyring    *control.Keyring
 	Rates      *control.Rates
@@ -63,6 +67,8 @@ type Services struct {
 
 	Controls Controls         // nil: there are no test controls
 	Version  string           // of the program
+	Runtime  string           // the name of what pods and workers run on
+	Simulate bool             // it runs nothing really
 	Journal  *journal.Journal // of the requests, where there are test controls; nil: one with the default bounds
 	Faults   *fault.Script    // nil: there are none
 	GraphQL  GraphQL          // nil: it is not served
@@ -76,6 +82,7 @@ type Services struct {
 	Contract string // the edition of the contract for who names none; empty: that of the documents themselves
 
 	refusals *refusals
+	streams  *streams // of events
 	routes   map[route]*operation
 	unknown  *operation
 	edition  int            // of Contract
@@ -113,7 +120,7 @@ type Handler struct {
 
 // New makes the handler of all interfaces.
 func New(s Services) (*Handler, error) {
-	s.refusals = &refusals{}
+	s.refusals, s.streams = &refusals{}, newStreams()
 	var ok bool
 	if s.edition, ok = editionNamed(s.Contract); !ok && s.Contract != "" {
 		return nil, noEdition(s.Contract)

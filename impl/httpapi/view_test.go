@@ -15,8 +15,10 @@ import (
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	taker "github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/nullable"
 	jobs "github.com/berthdev/berth/impl/queue"
@@ -165,6 +167,25 @@ func TestViews_JobsHaveAllThatIsKnown(t *testing.T) {
 	shown := jobDetailView(jobs.ShownJob{Job: job, Input: text, Output: text})
 	require.Empty(t, missing(shown))
 	require.Equal(t, controls.JobText{Text: "", Length: 2, Truncated: true}, shown.Input, "not cut within a character")
+}
+
+func TestViews_EventsHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	e := filled[changes.Event]()
+	e.Kind = changes.Job
+	require.Empty(t, missing(eventView(e)))
+}
+
+func TestViews_KeysHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, missing(keyView(filled[compute.Key]())))
+}
+
+func TestViews_SamplesHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, missing(fleetSampleView(filled[history.Sample[history.Fleet]]())))
+	require.Empty(t, missing(endpointSampleView(filled[history.Sample[history.Endpoint]]())))
+	require.Empty(t, missing(podSampleView(filled[history.Sample[compute.PodRuntime]]())))
 }
 
 func TestViews_WhyHasAllOfAReason(t *testing.T) {

@@ -2,12 +2,12 @@ package httpapi
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/validate"
 	"github.com/berthdev/berth/impl/why"
 )
 
@@ -19,8 +19,8 @@ const (
 
 // tells reports whether an operation of the controls tells the owner of jobs, pods and endpoints about them: it is served without test
 // controls, too, and for their key.
-func tells(path string) bool {
-	return strings.HasPrefix(path, jobsPath) || path == whyEndpointPath || path == whyPodPath
+func tells(op validate.Op) bool {
+	return ofJobs(op.Path) || op.Path == whyEndpointPath || op.Path == whyPodPath || op.Path == endpointHistoryPath || op.Path == podHistoryPath || ofFleet(op) || ofAnybody(op) || listsKeys(op)
 }
 
 // WhyJob is GET /_berth/jobs/{jobId}/why.

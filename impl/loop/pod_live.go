@@ -35,6 +35,15 @@ func (l *Pods) Live(id compute.PodID) compute.PodRuntime {
 	return r
 }
 
+// Measured gives to each the pods of which it is known what they use, in the order of their ids. It asks nobody.
+func (l *Pods) Measured(each func(compute.PodID, compute.PodRuntime)) {
+	for _, id := range l.reconciler.Keys() {
+		if r := l.Live(id); r.CPUPercent != nil || r.GPUs != nil {
+			each(id, r)
+		}
+	}
+}
+
 // note takes in how a pod is, and measures what it uses if it is up and that is due. A measurement that fails is no trouble of
 // the pod's: it comes again.
 func (l *Pods) note(ctx context.Context, one *podLook, s runtime.State) {

@@ -181,6 +181,15 @@ func TestCompare_WaitsWhereLimitsRefuse(t *testing.T) {
 	}, exchange(1, "POST", "/v2/own", "", 200, `{}`))
 	require.Empty(t, got)
 	require.EqualValues(t, 2, asked.Load())
+
+	asked.Store(0)
+	got, _ = found(t, record.Comparison{Clock: &waited{}}, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}, exchange(1, "POST", "/v2/own", "", 200, `{}`))
+	require.Contains(t, got[0], "429", "a minute was enough")
+	require.EqualValues(t, 1+60/7, asked.Load())
 }
 
 func TestCompare_SaysWhenASideDoesNotAnswer(t *testing.T) {

@@ -153,7 +153,7 @@ func statuses(v any) (all []string) {
 	return all
 }
 
-// longestPause bounds how long a target is waited for that takes no more requests.
+// longestPause bounds how long a target that takes no more requests is waited for, for one request in all.
 const longestPause = time.Minute
 
 // longestAnswer is how long an answer may take beyond what it took when it was recorded.
@@ -161,13 +161,14 @@ const longestAnswer = time.Minute
 
 // send sends a request, again where the limits of the target refuse it that refused none when it was recorded.
 func (s *session) send(ctx context.Context, x *Exchange) *answer {
-	for {
+	for left := longestPause; ; {
 		a := s.exchange(ctx, x)
 		if a.err != nil || a.Status != http.StatusTooManyRequests || x.Status == http.StatusTooManyRequests {
 			return a
 		}
 		seconds, err := strconv.Atoi(a.Response.Header("Retry-After"))
-		if wait := time.Duration(max(seconds, 1)) * time.Second; err != nil || wait > longestPause || !s.pause(ctx, wait) {
+		wait := time.Duration(max(seconds, 1)) * time.Second
+		if left -= wait; err != nil || left < 0 || !s.pause(ctx, wait) {
 			return a
 		}
 	}

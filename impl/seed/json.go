@@ -15,6 +15,7 @@ type converter struct {
 	places map[string]*yaml.Node // of the members, their names, and of the items of arrays, by JSON Pointer
 	nodes  int                   // that were seen of the file
 	fault  func(n *yaml.Node, pointer, message string)
+	merges *merges
 }
 
 // write writes a node. What has no JSON is a fault, and null.
@@ -56,7 +57,7 @@ func (c *converter) write(n *yaml.Node, pointer string, depth int) {
 // members writes the members of a mapping.
 func (c *converter) members(n *yaml.Node, pointer string, depth int) {
 	written := false
-	all := pairs(n, 0)
+	all := c.merges.pairs(n)
 	for i := 0; i+1 < len(all); i += 2 {
 		name := resolved(all[i])
 		if name.Kind != yaml.ScalarNode {
@@ -78,46 +79,6 @@ func resolved(n *yaml.Node) *yaml.Node {
 	}
 	return n
 }
-
-// pairs gives the names and values of a mapping: its own, and then those of the mappings that it merges, where they have none before.
-func pairs(n *yaml.Node, depth int) (all []*yaml.Node) {
-	var merged []*yaml.Node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].ShortTag() != mergeTag {
-			all = append(all, n.Content[i], n.Content[i+1])
-			continue
-		}
-		value := resolved(n.Content[i+1])
-		if value.Kind == yaml.SequenceNode {
-			merged = append(merged, value.Content...)
-		} else {
-			merged = append(merged, value)
-		}
-	}
-	if len(merged) == 0 || depth > mostDepth {
-		return all
-	}
-
-	known := map[string]bool{}
-	for i := 0; i < len(all); i += 2 {
-		known[all[i].Value] = true
-	}
-	for _, m := range merged {
-		if m = resolved(m); m.Kind != yaml.MappingNode {
-			continue
-		}
-		more := pairs(m, depth+1)
-		for i := 0; i < len(more); i += 2 {
-			if name := more[i].Value; !known[name] {
-				known[name] = true
-				all = append(all, more[i], more[i+1])
-			}
-		}
-	}
-	return all
-}
-
-const mergeTag = "!!merge"
 
 // member writes a member. One that is there twice stays so: the validators say it.
 func (c *converter) member(name, value *yaml.Node, pointer string, depth int) {

@@ -20,6 +20,7 @@ import (
 // reader reads the files of a seed.
 type reader struct {
 	file     string
+	merges   merges // of the file
 	byList   map[string][]Item
 	items    int
 	ids      map[string]Place // that were seen, after their list
@@ -40,7 +41,7 @@ func (r *reader) fault(n *yaml.Node, pointer, message string) {
 
 // readFile reads a file, each of its documents.
 func (r *reader) readFile(name string, text []byte) {
-	r.file = name
+	r.file, r.merges = name, merges{known: map[*yaml.Node][]*yaml.Node{}}
 	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var document yaml.Node
 		err := d.Decode(&document)
@@ -53,6 +54,10 @@ func (r *reader) readFile(name string, text []byte) {
 		}
 		if len(document.Content) > 0 {
 			r.readDocument(document.Content[0])
+		}
+		if r.merges.tooMany() {
+			r.fault(nil, "", fmt.Sprintf("is too much: the mappings of a file have at most %d values with what they merge, %d deep", mostNodes, mostDepth))
+			return
 		}
 	}
 }
@@ -148,7 +153,7 @@ func (r *reader) readItem(l list, n *yaml.Node, pointer string, used int) int {
 	before := len(r.problems)
 	item := Item{List: l.name, At: Place{r.file, at.Line, at.Column, pointer}}
 	body := r.members(l, n, &item, pointer)
-	c := converter{places: map[string]*yaml.Node{"": at}, nodes: used, fault: func(n *yaml.Node, under, message string) {
+	c := converter{places: map[string]*yaml.Node{"": at}, nodes: used, merges: &r.merges, fault: func(n *yaml.Node, under, message string) {
 		r.fault(n, pointer+under, message)
 	}}
 	c.write(body, "", 0)
@@ -196,7 +201,7 @@ func (r *reader) members(l list, n *yaml.Node, item *Item, pointer string) *yaml
 	rest := *n
 	rest.Content = nil
 	given := map[string]bool{}
-	all := pairs(n, 0)
+	all := r.merges.pairs(n)
 	for i := 0; i+1 < len(all); i += 2 {
 		name, value := all[i], resolved(all[i+1])
 		if name.Kind != yaml.ScalarNode || !slices.Contains(l.members, name.Value) {

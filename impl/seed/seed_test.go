@@ -197,6 +197,31 @@ func TestRead_MergesAnchors(t *testing.T) {
 	}
 }
 
+func TestRead_MergesAreBounded(t *testing.T) {
+	t.Parallel()
+	wide := "x-0: &a0 {A: one}\n"
+	for i := 1; i < 60; i++ {
+		wide += fmt.Sprintf("x-%d: &a%d {<<: [*a%d, *a%d, *a%d]}\n", i, i, i-1, i-1, i-1)
+	}
+	s, err := seed.Read(one(t, wide+"pods:\n- {name: a, image: i, env: *a59}\n"))
+	require.NoError(t, err, "what merges the same again and again is put together once")
+	require.Equal(t, map[string]string{"A": "one"}, s.Items[0].Body.(*rest.CreatePodRequest).Env)
+
+	var deep, long strings.Builder
+	deep.WriteString("x-0: &a0 {A: one}\n")
+	long.WriteString("x-0: &a0 {A: one}\n")
+	for i := 1; i < 2000; i++ {
+		fmt.Fprintf(&deep, "x-%d: &a%d {<<: *a%d}\n", i, i, i-1)
+		fmt.Fprintf(&long, "x-%d: &a%d {<<: *a0, B%d: b}\n", i, i, i)
+	}
+	require.Contains(t, problems(t, one(t, deep.String()+"pods:\n- {name: a, image: i, env: *a1999}\n"))[0], "100 deep")
+	_, err = seed.Read(one(t, long.String()+"pods:\n- {name: a, image: i, env: *a1999}\n"))
+	require.NoError(t, err)
+
+	self := problems(t, one(t, "pods:\n- &a {name: a, <<: *a}\n"))
+	require.Contains(t, self[0], "image")
+}
+
 // examples are files that are seeds.
 func examples(t *testing.T) (paths []string) {
 	docs, err := os.ReadFile("../../docs/contract.md")

@@ -60,7 +60,7 @@ func (c *crew) waiting() Answer {
 		return c.noWorkers()
 	case len(idle) > 0:
 		return c.idle(idle)
-	case len(running) > 0 && !c.stuck():
+	case len(running) > 0:
 		return c.busy(len(running))
 	}
 	return c.coming()
@@ -98,11 +98,6 @@ func (c *crew) coming() Answer {
 		}
 	}
 	return c.scaling()
-}
-
-// stuck reports whether workers that should be there are not, beside those that run.
-func (c *crew) stuck() bool {
-	return c.pause.Missing > 0 && len(c.those(withStatus(compute.WorkerRunning))) == 0
 }
 
 func (c *crew) noWorkers() Answer {

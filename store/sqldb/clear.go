@@ -11,9 +11,12 @@ var clearings = []string{
 	"DELETE FROM workers WHERE endpoint_id NOT IN (SELECT id FROM endpoints)",
 	"DELETE FROM charges WHERE ended_at IS NOT NULL OR holder_id NOT IN (SELECT id FROM workers)",
 	"DELETE FROM claims WHERE holder_id NOT IN (SELECT id FROM workers)", "DELETE FROM claim_sums",
-	`INSERT INTO claim_sums (host_id, gpus, vcpus, memory_gb, disk_gb)
-SELECT host_id, count(device), sum(vcpus), sum(memory_gb), sum(disk_gb) FROM claims GROUP BY host_id`,
+	sumClaims,
 }
+
+// sumClaims fills the sums, which are empty, from the claims.
+const sumClaims = `INSERT INTO claim_sums (host_id, gpus, vcpus, memory_gb, disk_gb)
+SELECT host_id, count(device), sum(vcpus), sum(memory_gb), sum(disk_gb) FROM claims GROUP BY host_id`
 
 // Clear removes everything but declared endpoints, their workers, keys, and where runtimes are.
 func (tx *Tx) Clear() error {

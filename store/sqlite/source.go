@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -44,11 +43,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	if err != nil {
 		return nil, err
 	}
-	query := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)"}}
-	if !logged {
-		query.Set("immutable", "1") // SQLite would make an empty log, and leave it there
-	}
-	if s.pool, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query.Encode()}).String()); err != nil {
+	if s.pool, err = openToRead(path, !logged, "query_only(1)"); err != nil {
 		return nil, err
 	}
 	if s.conn, err = s.pool.Conn(ctx); err != nil {

@@ -223,10 +223,10 @@ func (d *DB) reader(ctx context.Context) (*sqldb.Conn, error) {
 	}
 }
 
-// notADatabase says what to do about a file that SQLite does not know.
+// notADatabase says what to do about a file that SQLite does not know, or cannot read.
 func notADatabase(err error) error {
 	var e *sqlite.Error
-	if errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_NOTADB {
+	if errors.As(err, &e) && (e.Code()&0xff == lib.SQLITE_NOTADB || e.Code()&0xff == lib.SQLITE_CORRUPT) {
 		return fmt.Errorf("it is no database, or a damaged one; %s: %w", advice, err)
 	}
 	return err

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+func newBackupCommand() *cobra.Command {
+	var o app.BackupOptions
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a backup of the database, whether a server runs on it or not",
+		Long: `Write a backup of the database of a data directory: one file with everything that was acknowledged before the command was
+called, read through and on disk when it ends. A server that runs goes on meanwhile, and no write waits. berth restore puts it back.
+
+The backup has everything but the data of pods and volumes, and the key of what is sealed in the database: registry credentials, secrets
+and the keys of pods. --with-key copies that into FILE.key, which is as secret as these are: without it, keep the file that the command
+names in a safe place.
+
+A PostgreSQL database (--store) has backups of its own: pg_dump, or pg_basebackup.`,
+		Example: `  berth backup /backups/berth.db --data /var/lib/berth
+  berth backup backup.db --with-key --force --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := ofFile(cmd, "pg_dump, or pg_basebackup, makes backups of it"); err != nil {
+				return err
+			}
+			o.File = args[0]
+			o.Data, _ = cmd.Flags().GetString("data")
+			o.SecretKey, _ = cmd.Flags().GetString("secret-key")
+			b, err := app.BackUp(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			return printBackup(cmd, b)
+		},
+	}
+
+	addSettings(cmd, cmd.Flags(), settingsNamed("data", "store", "secret-key"))
+	cmd.Flags().BoolVar(&o.WithKey, "with-key", false, "copy the key of what is sealed into FILE.key")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "replace FILE if it is there")
+	return cmd
+}
+
+// ofFile refuses what the settings keep in PostgreSQL.
+func ofFile(cmd *cobra.Command, instead string) error {
+	if url, _ := cmd.Flags().GetString("store"); url != "" {
+		return misuse(errors.New("the settings name a PostgreSQL database: "+instead), "without --store it is the database of the data directory")
+	}
+	return nil
+}
+
+func printBackup(cmd *cobra.Command, b app.Backup) error {
+	if asJSON(cmd) {
+		return printJSON(cmd, b)
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s has a backup of %d bytes, of version %d of the schema.\n", b.File, b.Bytes, b.Schema)
+	switch {
+	case b.KeyFile != "":
+		fmt.Fprintf(out, "%s has the key of what is sealed in it: both together are as secret as that is.\n", b.KeyFile)
+	case b.SecretKey != "":
+		fmt.Fprintf(out, "It needs the key in %s for what is sealed in it: keep a copy of that too, or use --with-key.\n", b.SecretKey)
+	}
+	return nil
+}
+
+func newRestoreCommand() *cobra.Command {
+	var o app.RestoreOptions
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup in the place of the database of a data directory",
+		Long: `Put a backup that berth backup wrote in the place of the database of a data directory, which is made if it is missing. No server may
+run on it. The backup is read through first: one that is damaged, or that a newer berth wrote, is refused. The next start of a server brings
+an older one up to date.
+
+FILE.key, if it is there, becomes the key of the data directory. Where there is a database, or another key, --force is needed: they
+are moved aside, under their names with .replaced, where the next restore removes them.
+
+Everything is as it was when the backup was made: keys that were revoked since then are good again, and pods and workers that it does not
+know are removed when a server starts where they are.`,
+		Example: `  berth restore /backups/berth.db --data /var/lib/berth
+  berth restore backup.db --force --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := ofFile(cmd, "pg_restore restores what pg_dump made"); err != nil {
+				return err
+			}
+			o.File = args[0]
+			o.Data, _ = cmd.Flags().GetString("data")
+			o.SecretKey, _ = cmd.Flags().GetString("secret-key")
+			r, err := app.Restore(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			return printRestored(cmd, o, r)
+		},
+	}
+
+	addSettings(cmd, cmd.Flags(), settingsNamed("data", "store", "secret-key"))
+	cmd.Flags().BoolVar(&o.Force, "force", false, "move a database and a key that are there aside")
+	return cmd
+}
+
+func printRestored(cmd *cobra.Command, o app.RestoreOptions, r app.Restored) error {
+	if asJSON(cmd) {
+		if r.Replaced == nil {
+			r.Replaced = []string{}
+		}
+		return printJSON(cmd, r)
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s is restored from %s.\n", r.Database, o.File)
+	if r.Schema < r.Program {
+		fmt.Fprintf(out, "Its schema is version %d: the next start of a server brings it to %d.\n", r.Schema, r.Program)
+	}
+	if len(r.Replaced) > 0 {
+		fmt.Fprintf(out, "What was there is in %s.\n", join(r.Replaced))
+	}
+	if !r.HasKey {
+		fmt.Fprintf(out, "%s is missing: put it there before the start if the backup has credentials, secrets or pods.\n", r.SecretKey)
+	}
+	return nil
+}

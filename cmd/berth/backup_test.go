@@ -1,0 +1,205 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite" // what a test damages
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+// did runs a command without a server, which must succeed, and gives its document.
+func did[T any](t *testing.T, args ...string) (document T) {
+	t.Helper()
+	r := call(t.Context(), "", append(args, "--json")...)
+	require.Zero(t, r.code, r.err)
+	return decoded[T](t, r.out)
+}
+
+// decoded reads a document.
+func decoded[T any](t *testing.T, text string) (document T) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(text), &document), text)
+	return document
+}
+
+// refused runs a command without a server, which must fail with that in its message.
+func refused(t *testing.T, message string, args ...string) {
+	t.Helper()
+	r := call(t.Context(), "", args...)
+	require.NotZero(t, r.code, r.out)
+	require.Contains(t, r.err, message)
+	require.Empty(t, r.out)
+}
+
+// changed runs statements on a database that nobody uses.
+func changed(t *testing.T, file string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+file)
+	require.NoError(t, err)
+	for _, s := range statements {
+		_, err := db.Exec(s)
+		require.NoError(t, err, s)
+	}
+	require.NoError(t, db.Close())
+}
+
+func TestBackup_OfAServerThatRunsIsServedElsewhere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := serving(t, app.Config{Data: dir}, "echo")
+	job := s.document("jobs", "run", "echo", "--input", `{"a":1}`, "--wait")["id"].(string)
+	value := filepath.Join(t.TempDir(), "value")
+	require.NoError(t, os.WriteFile(value, []byte("sealed"), 0o600))
+	s.done("secrets", "create", "--name", "t", "--value-file", value)
+
+	file := filepath.Join(t.TempDir(), "b.db")
+	b := did[app.Backup](t, "backup", file, "--data", dir, "--with-key")
+	require.Equal(t, file, b.File)
+	require.Equal(t, file+".key", b.KeyFile)
+	for _, name := range []string{file, b.KeyFile} {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), name)
+	}
+	after := s.document("jobs", "run", "echo", "--input", `{"a":2}`, "--wait")["id"].(string)
+
+	other := filepath.Join(t.TempDir(), "restored")
+	r := did[app.Restored](t, "restore", file, "--data", other)
+	require.Equal(t, filepath.Join(other, "berth.db"), r.Database)
+	require.True(t, r.HasKey)
+	require.Empty(t, r.Replaced)
+
+	flags := s.flags[2:] // its key, which the other server has from the backup
+	s = serving(t, app.Config{Data: other}, "echo")
+	s.flags = append(s.flags[:2], flags...)
+	require.Equal(t, map[string]any{"a": 1.0}, s.document("jobs", "status", "echo", job)["output"])
+	s.refuses(exitRefused, s.run("jobs", "status", "echo", after).err, "jobs", "status", "echo", after)
+	require.Contains(t, s.done("secrets", "list"), "t")
+}
+
+func TestBackup_RefusesWhatWouldLoseSomething(t *testing.T) {
+	t.Parallel()
+	dir, tmp := t.TempDir(), t.TempDir()
+	refused(t, "is no data directory of berth", "backup", filepath.Join(tmp, "b.db"), "--data", dir)
+	_, err := app.OpenKeys(t.Context(), dir, "")
+	require.Error(t, err, "nothing was made")
+	s := serving(t, app.Config{Data: dir})
+	require.NoError(t, s.server.Close())
+
+	database := filepath.Join(dir, "berth.db")
+	refused(t, "is the database itself", "backup", database, "--data", dir, "--force")
+	refused(t, "pg_dump", "backup", filepath.Join(tmp, "b.db"), "--store", "postgres://u@h/d")
+	refused(t, "pg_dump", "restore", filepath.Join(tmp, "b.db"), "--store", "postgres://u@h/d")
+
+	file := filepath.Join(tmp, "b.db")
+	require.NoError(t, os.WriteFile(file, []byte("of somebody"), 0o600))
+	refused(t, "--force replaces it", "backup", file, "--data", dir)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "of somebody", string(text))
+
+	b := did[app.Backup](t, "backup", file, "--data", dir, "--force")
+	require.Empty(t, b.KeyFile)
+	require.Equal(t, filepath.Join(dir, "secret.key"), b.SecretKey)
+	entries, err := os.ReadDir(tmp)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "nothing half is left")
+}
+
+func TestBackup_OfADamagedLogIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := serving(t, app.Config{Data: dir})
+	for range 3 {
+		require.Zero(t, call(t.Context(), "", "keys", "create", "--data", dir).code)
+	}
+	log, err := os.ReadFile(filepath.Join(dir, "berth.db-wal"))
+	require.NoError(t, err)
+	require.NoError(t, s.server.Close())
+	for i := 40; i < 80; i++ {
+		log[i] ^= 0xff
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "berth.db-wal"), log, 0o600))
+	refused(t, "start a server on it once", "backup", filepath.Join(t.TempDir(), "b.db"), "--data", dir)
+}
+
+func TestRestore_RefusesWhatIsNoWholeBackup(t *testing.T) {
+	t.Parallel()
+	dir, tmp := t.TempDir(), t.TempDir()
+	s := serving(t, app.Config{Data: dir})
+	file, other := filepath.Join(tmp, "b.db"), filepath.Join(tmp, "data")
+	did[app.Backup](t, "backup", file, "--data", dir)
+	refused(t, "stop it first", "restore", file, "--data", dir, "--force")
+	require.NoError(t, s.server.Close())
+	refused(t, "berth.db is there already", "restore", file, "--data", dir)
+	refused(t, "and no backup of it", "restore", filepath.Join(dir, "berth.db"), "--data", dir, "--force")
+	refused(t, "no such file", "restore", filepath.Join(tmp, "none.db"), "--data", other)
+
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, whole[:len(whole)-8192], 0o600))
+	refused(t, "damaged", "restore", file, "--data", other)
+	require.NoError(t, os.WriteFile(file, []byte("no database of anybody, but long enough to be looked at as one"), 0o600))
+	refused(t, "it is no database", "restore", file, "--data", other)
+
+	require.NoError(t, os.WriteFile(file, whole, 0o600))
+	changed(t, file, "PRAGMA user_version = 9999")
+	refused(t, "a newer berth wrote it", "restore", file, "--data", other)
+	require.NoError(t, os.WriteFile(file, whole, 0o600))
+	changed(t, file, "INSERT INTO chunks (job_seq, n) VALUES (1, 1)")
+	refused(t, "hangs on one of jobs", "restore", file, "--data", other)
+
+	_, err = os.Stat(other)
+	require.ErrorIs(t, err, os.ErrNotExist, "nothing was made")
+}
+
+func TestRestore_WithForceMovesAsideWhatIsThere(t *testing.T) {
+	t.Parallel()
+	dir, tmp := t.TempDir(), t.TempDir()
+	s := serving(t, app.Config{Data: dir})
+	key := s.flags
+	require.NoError(t, s.server.Close())
+	file, other := filepath.Join(tmp, "b.db"), filepath.Join(tmp, "data")
+	did[app.Backup](t, "backup", file, "--data", dir, "--with-key")
+	require.NoError(t, serving(t, app.Config{Data: other}).server.Close())
+	before, err := os.ReadFile(filepath.Join(other, "berth.db"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(other, "berth.db-wal"), nil, 0o600))
+
+	refused(t, "is another key", "restore", file, "--data", other)
+	r := did[app.Restored](t, "restore", file, "--data", other, "--force")
+	require.Equal(t, []string{filepath.Join(other, "secret.key.replaced"), filepath.Join(other, "berth.db.replaced"), filepath.Join(other, "berth.db.replaced-wal")}, r.Replaced)
+	aside, err := os.ReadFile(filepath.Join(other, "berth.db.replaced"))
+	require.NoError(t, err)
+	require.Equal(t, before, aside)
+
+	s = serving(t, app.Config{Data: other})
+	s.flags = append(s.flags[:2], key[2:]...)
+	s.done("pods", "list")
+}
+
+func TestRestore_ThatWasCutOffIsSeenAndEndedByTheNextOne(t *testing.T) {
+	t.Parallel()
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "b.db")
+	s := serving(t, app.Config{Data: dir})
+	require.NoError(t, s.server.Close())
+	did[app.Backup](t, "backup", file, "--data", dir)
+
+	// As if the power had failed when the database was moved aside, and what is beside it was not yet.
+	database := filepath.Join(dir, "berth.db")
+	require.NoError(t, os.Rename(database, database+".replaced"))
+	require.NoError(t, os.WriteFile(database+"-wal", []byte("of the database of before"), 0o600))
+	_, err := app.Start(t.Context(), app.Config{Data: dir, Listen: "127.0.0.1:0"})
+	require.ErrorContains(t, err, "is missing")
+
+	did[app.Restored](t, "restore", file, "--data", dir, "--force")
+	_, err = os.Stat(database + ".replaced")
+	require.NoError(t, err, "it is what was there")
+	require.NoError(t, serving(t, app.Config{Data: dir}).server.Close())
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// make compiles the program for a system, and writes its archive and the list of what it is made of.
+func (r *release) make(t target) error {
+	path, err := r.compile(t)
+	if err != nil {
+		return err
+	}
+
+	b := build{target: t, path: path, archive: fmt.Sprintf("berth_%s_%s_%s.tar.gz", r.version, t.os, t.arch)}
+	if t.os == "windows" {
+		b.archive = strings.TrimSuffix(b.archive, ".tar.gz") + ".zip"
+	}
+	if err := r.writeArchive(b); err != nil {
+		return err
+	}
+	if b.sum, err = sumOf(filepath.Join(r.dist, b.archive)); err != nil {
+		return err
+	}
+
+	r.builds = append(r.builds, b)
+	return r.writeBill(b)
+}
+
+// compile builds the program as make build does, whatever Go's settings of this machine are, and gives its path.
+func (r *release) compile(t target) (string, error) {
+	path := filepath.Join(r.work, t.os+"_"+t.arch, t.program())
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version=v"+r.version.String(), "-o", path, "./cmd/berth")
+	cmd.Dir = r.root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	return path, cmd.Run()
+}
+
+// writeArchive packs the program with what belongs to it.
+func (r *release) writeArchive(b build) error {
+	files := []file{}
+	beside := []string{"LICENSE", "README.md", "CHANGELOG.md"}
+	if b.os == "linux" {
+		beside = append(beside, "deploy/berth.service", "deploy/compose.yaml")
+	}
+	for _, name := range beside {
+		files = append(files, file{name: name, from: filepath.Join(r.root, name)})
+	}
+	files = append(files, file{name: b.program(), from: b.path, program: true})
+
+	pack := writeTar
+	if strings.HasSuffix(b.archive, ".zip") {
+		pack = writeZip
+	}
+	return pack(filepath.Join(r.dist, b.archive), r.time, files)
+}
+
+// writeSums writes SHA256SUMS: of every file of the release, as sha256sum -c reads it.
+func (r *release) writeSums() error {
+	lines := []string{}
+	err := filepath.WalkDir(r.dist, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(r.dist, path)
+		if err != nil {
+			return err
+		}
+
+		sum, err := sumOf(path)
+		lines = append(lines, sum+"  "+filepath.ToSlash(name)+"\n")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
+	return os.WriteFile(filepath.Join(r.dist, "SHA256SUMS"), []byte(strings.Join(lines, "")), 0o644)
+}
+
+// sumOf is the SHA-256 of a file, in hexadecimal.
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
