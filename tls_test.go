@@ -1,9 +1,11 @@
 package berth_test
 
 import (
+	"context"
 	nethttp "net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,6 +34,11 @@ func TestClient_BelievesTheCertificateOfTheServer(t *testing.T) {
 		certificatetest.Write(t, certificate, key, "berth.example")
 	}
 	require.NoError(t, s.Reset(t.Context()), "the test controls are asked likewise")
+	ctx, end := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer end()
+	for _, err := range s.Events(ctx) {
+		require.NoError(t, err)
+	}
 }
 
 func TestClient_IsAnyWithoutACertificate(t *testing.T) {

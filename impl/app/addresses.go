@@ -117,6 +117,19 @@ func (a *addresses) close() error {
 // ofMetrics reports whether the listener of that number is that of the metrics.
 func (a *addresses) ofMetrics(i int) bool { return a.metricsURL != "" && i == len(a.listeners)-1 }
 
+// pods gives where HTTP ports of pods are shown, in which {podId} and {port} stand for those.
+func (a *addresses) pods(domain string) string {
+	base, err := url.Parse(cmp.Or(a.publicURL, a.url))
+	if err != nil {
+		return ""
+	}
+	host := "{podId}-{port}." + domain
+	if port := base.Port(); port != "" {
+		host += ":" + port
+	}
+	return base.Scheme + "://" + host
+}
+
 // challengeHandler gives what answers an authority.
 func (a *addresses) challengeHandler() http.Handler {
 	if from, is := a.certificates.(*certificate.ACME); is {

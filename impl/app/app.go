@@ -27,10 +27,12 @@ type Server struct {
 	first   *service        // that the start made; nil: another replica owns the store
 	current func() *service // likewise, now
 	holder  *holder         // nil: servers share the store
+
+	simulates bool // nothing runs in pods
 }
 
 func newServer(g ground, u *undo) *Server {
-	return &Server{config: g.config, at: g.at, leaving: g.leaving, failed: make(chan error, len(g.at.listeners)), undo: u, holder: g.holder}
+	return &Server{config: g.config, at: g.at, leaving: g.leaving, failed: make(chan error, len(g.at.listeners)), undo: u, holder: g.holder, simulates: g.bounds.kind.Can.Simulates}
 }
 
 // URL is the base of the REST interface, without a slash at the end.
@@ -44,6 +46,14 @@ func (s *Server) MetricsURL() string { return s.at.metricsURL }
 
 // PagesURL is where the reference pages are; empty if they are not served.
 func (s *Server) PagesURL() string { return s.at.pagesURL }
+
+// PodsURL is where HTTP ports of pods are shown, in which {podId} and {port} stand for those; empty if nothing runs in pods.
+func (s *Server) PodsURL() string {
+	if s.simulates {
+		return ""
+	}
+	return s.at.pods(s.config.Domain)
+}
 
 // FirstKey is the key that was made because the data directory had none; empty otherwise. It cannot be had again.
 func (s *Server) FirstKey() string {

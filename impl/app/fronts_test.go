@@ -89,6 +89,7 @@ func TestShown_BehindAProxy(t *testing.T) {
 				Domain: "pods.example", TrustedProxies: []string{"127.0.0.1"}, PublicURL: "https://berth.example",
 			})
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
+			require.Equal(t, "https://{podId}-{port}.pods.example", s.PodsURL())
 			address := f.begin(t, certificate, key, s.Addr())
 			p := &webPod{T: t, client: reaching(t, func() string { return address }, trusted), base: "https://POD.pods.example"}
 			p.call = func(method, path, body string) (int, map[string]any) {

@@ -64,6 +64,7 @@ func TestTLS_AllInterfacesSpeakHTTPS(t *testing.T) {
 	require.Equal(t, "https", at.Scheme)
 	require.Equal(t, "berth.example", at.Hostname(), "the certificate is for it")
 	require.True(t, strings.HasPrefix(s.PagesURL(), s.URL()))
+	require.Empty(t, s.PodsURL(), "nothing runs in them")
 	require.True(t, strings.HasPrefix(s.QueueURL(), "http://127.0.0.1:"))
 
 	res, body := askTLS(t, s, client, "POST", s.URL()+"/v2/serverless", `{"name":"e","type":"QUEUE","image":"i","cpu":[{"id":"cpu3g","vcpuCount":2}],
@@ -91,7 +92,8 @@ func TestTLS_AllInterfacesSpeakHTTPS(t *testing.T) {
 func TestTLS_CertificateIsReadAgainWhenItChanges(t *testing.T) {
 	t.Parallel()
 	certificate, key, trusted := certificatetest.Files(t, "127.0.0.1")
-	s := start(t, app.Config{Data: t.TempDir(), TLSCert: certificate, TLSKey: key})
+	s := start(t, app.Config{Data: t.TempDir(), TLSCert: certificate, TLSKey: key, Runtime: "process", Domain: "pods.example"})
+	require.Equal(t, "https://{podId}-{port}.pods.example"+s.URL()[strings.LastIndexByte(s.URL(), ':'):], s.PodsURL())
 	require.True(t, strings.HasPrefix(s.URL(), "https://127.0.0.1:"), s.URL())
 	res, _ := askTLS(t, s, trusting(t, s, trusted), "GET", s.URL()+"/v2/pods", "")
 	require.Equal(t, 200, res.StatusCode)
