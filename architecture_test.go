@@ -96,13 +96,16 @@ var rooms = map[string]struct {
 	"impl/webhook":                     {uses: []string{http}},
 	"impl/reference":                   {uses: []string{http}},
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
+	"impl/shell":                       {may: []string{"impl/compute", "impl/runtime"}},
+	"impl/gateway":                     {may: []string{"impl/compute", "impl/runtime", "impl/shell"}},
+	"impl/shell/wire":                  {may: []string{"gen/controls", "impl/compute", "impl/runtime"}, uses: []string{http}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/record": {
 		may:  []string{"gen/rest", "graphql", "impl/compute", "impl/journal", "impl/journal/bodies", "spec/answers"},
 		uses: []string{http},
 	},
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/changes", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/history", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/script", "impl/seed", "impl/spelling", "impl/validate", "spec", "impl/why"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/changes", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/history", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/runtime", "impl/script", "impl/seed", "impl/shell", "impl/shell/wire", "impl/spelling", "impl/validate", "spec", "impl/why"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
@@ -110,7 +113,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/certificate", "impl/changes", "impl/compute", "impl/control", "impl/fault", "impl/history", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/certificate", "impl/changes", "impl/compute", "impl/control", "impl/fault", "impl/gateway", "impl/history", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/shell", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},
@@ -120,9 +123,9 @@ var rooms = map[string]struct {
 	"conformance/spread":   {},
 	"conformance/thousand": {},                                                    // a test alone
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
-	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/seed", "impl/setting", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/runtime", "impl/seed", "impl/setting", "impl/shell/wire", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
-	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/setting", "impl/worker"}, uses: []string{http}}, // what embedders import
+	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/runtime", "impl/setting", "impl/shell/wire", "impl/worker"}, uses: []string{http}}, // what embedders import
 	"berthtest":            {may: []string{""}},
 }
 

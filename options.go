@@ -50,6 +50,9 @@ type Options struct {
 	ACMEListen string
 	// QueueListen is the setting queue-listen: a second address, for clients of the queue and workers.
 	QueueListen string
+	// SSHListen is the setting ssh-listen: address at which users log in to their pods by ssh, as ssh POD@HOST with a key
+	// of their account; without it nobody does.
+	SSHListen string
 	// PublicURL is the setting public-url: base under which clients reach the server, such as https://pods.example.com of
 	// a proxy before it: it is in every URL that the server gives out, and its host is allowed.
 	PublicURL string
@@ -137,8 +140,8 @@ type Options struct {
 	// LANG, PYTHON* and what else every program needs; repeatable.
 	ProcessEnv []string
 	// ProcessAccept is the setting process-accept: what pods and endpoints made over an API may set of processes: args,
-	// env for every variable, or env:NAME for one; repeatable; nothing without it, since it lets who has a key run
-	// programs.
+	// env for every variable, or env:NAME for one, and commands for those that run beside them; repeatable; nothing
+	// without it, since it lets who has a key run programs.
 	ProcessAccept []string
 	// Catalog is the setting catalog: file with the GPU types, CPU flavors, data centers and public templates; without it
 	// the built-in one.

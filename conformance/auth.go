@@ -101,7 +101,7 @@ var _ = area(func() {
 		})
 	})
 	add("auth.scopes.write", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
-		c.forbidden(c.key("write"), func(op Operation) bool { return op.Document == "rest" && op.Method != "GET" })
+		c.forbidden(c.key("write"), func(op Operation) bool { return op.Document == "rest" && op.Method != "GET" || isExec(op) })
 	})
 	add("auth.scopes.invoke", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
 		c.forbidden(c.key("invoke"), func(op Operation) bool { return op.Document == "queue" || isJobs(op) || isEvents(op) })

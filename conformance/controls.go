@@ -22,12 +22,17 @@ func isWhy(op Operation) bool {
 	return strings.HasPrefix(op.Path, controlsPath) && (strings.HasSuffix(op.Path, "/why") || strings.HasSuffix(op.Path, "/history") && !isFleetHistory(op)) && !isJobs(op)
 }
 
+// isExec reports whether the operation runs commands, for keys with rest:write.
+func isExec(op Operation) bool {
+	return strings.HasPrefix(op.Path, controlsPath) && strings.HasSuffix(op.Path, "/exec")
+}
+
 // isEvents reports whether the operation follows what changes, for all who may read some of it.
 func isEvents(op Operation) bool { return op.Path == controlsPath+"events" }
 
 // isServed reports whether the operation is served without test controls, too.
 func isServed(op Operation) bool {
-	return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op)
+	return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op)
 }
 
 // needsControls skips the rule where the target has no test controls.

@@ -31,7 +31,7 @@ type eventReader struct {
 // event's id. Hang up.
 func (c *Check) openEvents(key, query, after string) *eventReader {
 	c.needsControls() // else it may be no berth
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) //nolint:gosec // G118: by hangUp
 	req, err := http.NewRequestWithContext(ctx, "GET", c.URL+controlsPath+"events"+query, nil)
 	require.NoError(c, err)
 	req.Header.Set("Authorization", "Bearer "+key)

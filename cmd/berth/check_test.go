@@ -46,7 +46,6 @@ var damages = []struct {
 	plant    []string
 }{
 	{"release of an endpoint that is gone", true, []string{`INSERT INTO releases (id, endpoint_id, version, created_by, fields, old_values, new_values) VALUES ('r1', 'gone', 1, '', '[]', '[]', '[]')`}},
-	{"worker of an endpoint that is gone", true, []string{`INSERT INTO workers (id, endpoint_id, version, image, disk_gb, data_center_id, host_id, devices, cost_per_hour) VALUES ('w1', 'gone', 1, 'i', 1, '', '', '[]', 0)`}},
 	{"script of an endpoint that is gone", true, []string{`INSERT INTO scripts VALUES ('gone', '{}', '{}')`}},
 	{"endpoint without a count of jobs", true, []string{`DELETE FROM job_counts WHERE endpoint_id = (SELECT id FROM endpoints WHERE name = 'echo')`}},
 	{"key of a worker that is gone", true, []string{`INSERT INTO keys (id, user_id, name, scopes, hash, worker_id, exempt) VALUES ('k1', 'u', 'n', '[]', x'00', 'gone', 0)`}},

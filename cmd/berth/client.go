@@ -37,6 +37,8 @@ type connection struct {
 	controls *controlsclient.Client
 	server   string
 	keyed    bool
+	// authorize adds what shows who asks.
+	authorize func(context.Context, *http.Request) error
 }
 
 // connect reads the flags; it does not speak to the server yet.
@@ -61,7 +63,7 @@ func dial(server, queueServer, key string) (*connection, error) {
 		r.Header.Set("User-Agent", "berth/"+version)
 		return nil
 	}
-	c := &connection{server: strings.TrimSuffix(server, "/"), keyed: key != ""}
+	c := &connection{server: strings.TrimSuffix(server, "/"), keyed: key != "", authorize: authorize}
 	var err, err2, err3 error
 	c.rest, err = restclient.NewClient(c.server, restclient.WithRequestEditorFn(authorize))
 	c.queue, err2 = queueclient.NewClient(strings.TrimSuffix(cmp.Or(queueServer, server), "/"), queueclient.WithRequestEditorFn(authorize))

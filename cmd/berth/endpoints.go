@@ -181,7 +181,7 @@ id, or by its name where no other endpoint has it.`,
 	}
 	r := endpoints()
 	cmd.AddCommand(r.commands()...)
-	cmd.AddCommand(newWorkersCommand(r), newReleasesCommand(r), newWorkerLogsCommand(r), newBuildsCommand(r), newBuildLogsCommand(r), newEndpointsWhyCommand())
+	cmd.AddCommand(newWorkersCommand(r), newReleasesCommand(r), newWorkerLogsCommand(r), newBuildsCommand(r), newBuildLogsCommand(r), newEndpointsWhyCommand(), newWorkerExecCommand(r))
 	return cmd
 }
 

@@ -71,6 +71,10 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
+	var ran remoteExit
+	if errors.As(err, &ran) {
+		return int(ran) // it has said what there is to say
+	}
 	var f *failure
 	if !errors.As(err, &f) {
 		f = &failure{code: exitFailed, cause: err}

@@ -25,16 +25,16 @@ func newLog(to io.Writer, v setting.Values) (log *slog.Logger, lines *observe.Lo
 
 // newLogger makes a log that is written to a writer, as the settings, which have been validated, say.
 func newLogger(to io.Writer, v setting.Values) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(v.Text("log-level")))
+	levels, _ := observe.ParseLevels(v.Text("log-level"))
 	if v.On("verbose") {
-		level = slog.LevelDebug
+		levels = observe.Levels{Level: slog.LevelDebug}
 	}
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: levels.Least()}
+	var handler slog.Handler = slog.NewTextHandler(to, options)
 	if v.Text("log-format") == "json" {
-		return slog.New(slog.NewJSONHandler(to, options))
+		handler = slog.NewJSONHandler(to, options)
 	}
-	return slog.New(slog.NewTextHandler(to, options))
+	return slog.New(levels.Handler(handler))
 }
 
 // addTraces adds what OpenTelemetry's own environment says of traces, where the settings say nothing.

@@ -197,7 +197,7 @@ func newPodsCommand() *cobra.Command {
 		newPodActionCommand(r, rest.PodActionStart, "Start a pod that has ended", rest.PodStatusRUNNING),
 		newPodActionCommand(r, rest.PodActionStop, "Stop a pod; its volumes keep their data, its container disk does not", rest.PodStatusEXITED),
 		newPodActionCommand(r, rest.PodActionRestart, "Restart a pod's container", rest.PodStatusRUNNING),
-		newPodLogsCommand(r), newPodsWhyCommand(),
+		newPodLogsCommand(r), newPodsWhyCommand(), newPodExecCommand(r), newPodShellCommand(r), newPodCopyCommand(r),
 	)
 
 	return cmd

@@ -234,8 +234,9 @@ func printReady(out io.Writer, s *app.Server, key string) error {
 		Key       string `json:"key,omitempty"`
 		Controls  string `json:"controlsKey,omitempty"`
 		Metrics   string `json:"metricsUrl,omitempty"`
+		SSH       string `json:"ssh,omitempty"`
 		Endpoints any    `json:"endpoints"`
-	}{s.URL(), s.QueueURL(), key, s.ControlsKey(), s.MetricsURL(), s.Endpoints()})
+	}{s.URL(), s.QueueURL(), key, s.ControlsKey(), s.MetricsURL(), s.SSHAddress(), s.Endpoints()})
 }
 
 // printGreeting prints what a person needs: where it is, the first key, and lines to paste.
@@ -251,6 +252,9 @@ func printGreeting(out io.Writer, s *app.Server, c app.Config) {
 	}
 	if s.MetricsURL() != "" {
 		fmt.Fprintf(out, "metrics are at %s\n", s.MetricsURL())
+	}
+	if s.SSHAddress() != "" {
+		fmt.Fprintf(out, "pods are reached by ssh at %s\n", s.SSHAddress())
 	}
 
 	switch {

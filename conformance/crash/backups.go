@@ -131,6 +131,7 @@ func (b *backups) round(ctx context.Context, round int) error {
 	b.held += len(book)
 	for _, j := range during {
 		b.during++
+		j.final = nil // it may have ended after what the backup has
 		if err := j.isThere(ctx, at); errors.Is(err, errLost) {
 			b.missing++
 		} else if err != nil {

@@ -321,7 +321,59 @@ def undelivered(request):
     return request.send()
 
 
+UPGRADE = {
+    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    "Sec-WebSocket-Protocol": "berth.exec.v1",
+}
+
+
+def of_running_pod(request):
+    """What asks for no websocket."""
+    request.parameters["podId"] = request.seeds.told_pod()
+    control("POST", "clock/advance", milliseconds=600000)
+    return request.send()
+
+
+def upgraded(request):
+    request.headers |= UPGRADE
+    return of_running_pod(request)
+
+
+def of_ended_pod(request):
+    made = requests.post(f"{URL}/v2/pods", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={
+        "name": "ended", "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2},
+    })
+    request.parameters["podId"] = made.json()["id"]
+    requests.post(f"{URL}/v2/pods/{made.json()['id']}/action", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={"action": "stop"})
+    return request.send()
+
+
+def of_worker(request):
+    """A worker that an endpoint is to have at the least; the clock is the test's."""
+    made = requests.post(f"{URL}/v2/serverless", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={
+        "name": "of a worker", "type": "QUEUE", "image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "scaling": {"type": "QUEUE_DELAY", "queueDelay": 4},
+        "workers": {"min": 1, "max": 1},
+    })
+    endpoint = request.parameters["endpointId"] = made.json()["id"]
+    while True:
+        control("POST", "clock/advance", milliseconds=10000)
+        workers = requests.get(f"{URL}/v2/serverless/{endpoint}/workers", headers={"Authorization": f"Bearer {KEY}"}, timeout=60).json()["workers"]
+        if workers:
+            request.parameters["workerId"] = workers[0]["id"]
+            return request.send()
+
+
+def upgraded_worker(request):
+    request.headers |= UPGRADE
+    return of_worker(request)
+
+
 SPECIAL = {
+    "execPod 101": upgraded,
+    "execPod 400": of_running_pod,
+    "execPod 409": of_ended_pod,
+    "execWorker 101": upgraded_worker,
+    "execWorker 400": of_worker,
     "loadState 204": saved_state,
     "loadState 404": no_state,
     "deleteState 204": saved_state,
@@ -406,7 +458,7 @@ for address in sys.argv[1:]:
     operations += [(found.ok(), seeds) for found in document.get_all_operations()]
 served = [(o, s) for o, s in operations if not o.path.startswith("/_berth/")]
 hosts = [(o, s) for o, s in operations if o.path.startswith("/_berth/hosts")]
-told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history")) or o.path in ("/_berth/events", "/_berth/session", "/_berth/keys")]
+told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history", "/exec")) or o.path in ("/_berth/events", "/_berth/session", "/_berth/keys")]
 ADMIN = control("POST", "keys", scopes=["admin"])["key"]
 POWERLESS = control("POST", "keys", scopes=["graphql:read"])["key"]
 control("POST", "clock/freeze")

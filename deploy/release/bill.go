@@ -14,7 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-const module = "github.com/berthdev/berth"
+// moduleName is the path of the program's module.
+const moduleName = "github.com/berthdev/berth"
 
 // writeBill writes what a program is made of, as CycloneDX, from what the compiler wrote into the program itself.
 func (r *release) writeBill(b build) error {
@@ -27,7 +28,7 @@ func (r *release) writeBill(b build) error {
 		return err
 	}
 
-	name := fmt.Sprintf("pkg:golang/%s@v%s", module, r.version)
+	name := fmt.Sprintf("pkg:golang/%s@v%s", moduleName, r.version)
 	parts := []cdx.Component{{
 		BOMRef: "std", Type: cdx.ComponentTypeLibrary, Name: "std", Version: made.GoVersion,
 		PackageURL: "pkg:golang/std@" + strings.TrimPrefix(made.GoVersion, "go"),

@@ -5,6 +5,7 @@ go 1.26.4
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/goreleaser/nfpm/v2 v2.45.2
+	golang.org/x/mod v0.42.0
 )
 
 require (

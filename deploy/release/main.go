@@ -62,21 +62,25 @@ func main() {
 	named := flag.String("version", "", "the version, such as v1.2.3, v1.2.3-rc.1 or v0.0.0-dev.7")
 	chosen := flag.String("targets", "", "the systems, such as linux/amd64,darwin/arm64; all without it")
 	epoch := flag.Int64("time", 0, "the time of the commit, in seconds since 1970")
+	proxy := flag.String("module", "", "instead of a release write the commit as a proxy of Go modules has it to this directory")
 	flag.Parse()
 
-	if err := run(*root, *dist, *named, *chosen, *epoch); err != nil {
+	if err := run(*root, *dist, *named, *chosen, *epoch, *proxy); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, dist, named, chosen string, epoch int64) (err error) {
-	r := &release{time: time.Unix(epoch, 0).UTC()}
+func run(root, dist, named, chosen string, epoch int64, proxy string) (err error) {
+	r := &release{root: root, time: time.Unix(epoch, 0).UTC()}
 	if epoch <= 0 {
 		return errors.New("-time: the time of the commit is needed: what is made has no other")
 	}
 	if r.version, err = parseVersion(named); err != nil {
 		return err
+	}
+	if proxy != "" {
+		return r.writeModule(proxy)
 	}
 	wanted, err := parseTargets(chosen)
 	if err != nil {

@@ -1980,6 +1980,24 @@ type GetCostsParams struct {
 // GetCostsParamsBy defines parameters for GetCosts.
 type GetCostsParamsBy string
 
+// ExecWorkerParams defines parameters for ExecWorker.
+type ExecWorkerParams struct {
+	// Command The program and its arguments, one after another. The program is looked for in the PATH of the image. Without it a shell runs: bash if the image has it, or else sh.
+	Command []string `form:"command,omitempty" json:"command,omitempty"`
+
+	// Stdin Whether the client says something on channel 0.
+	Stdin *bool `form:"stdin,omitempty" json:"stdin,omitempty"`
+
+	// Tty Whether the command has a terminal. What it writes then comes on channel 1 alone.
+	Tty *bool `form:"tty,omitempty" json:"tty,omitempty"`
+
+	// Width Of the terminal, in characters.
+	Width *int64 `form:"width,omitempty" json:"width,omitempty"`
+
+	// Height Of the terminal, in lines.
+	Height *int64 `form:"height,omitempty" json:"height,omitempty"`
+}
+
 // GetEventsParams defines parameters for GetEvents.
 type GetEventsParams struct {
 	// Kinds These kinds alone, and reset; all without it.
@@ -2082,6 +2100,24 @@ type ExportJournalParams struct {
 	Limit *JournalLimit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ExecPodParams defines parameters for ExecPod.
+type ExecPodParams struct {
+	// Command The program and its arguments, one after another. The program is looked for in the PATH of the image. Without it a shell runs: bash if the image has it, or else sh.
+	Command []string `form:"command,omitempty" json:"command,omitempty"`
+
+	// Stdin Whether the client says something on channel 0.
+	Stdin *bool `form:"stdin,omitempty" json:"stdin,omitempty"`
+
+	// Tty Whether the command has a terminal. What it writes then comes on channel 1 alone.
+	Tty *bool `form:"tty,omitempty" json:"tty,omitempty"`
+
+	// Width Of the terminal, in characters.
+	Width *int64 `form:"width,omitempty" json:"width,omitempty"`
+
+	// Height Of the terminal, in lines.
+	Height *int64 `form:"height,omitempty" json:"height,omitempty"`
+}
+
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
 
@@ -2171,6 +2207,9 @@ type ServerInterface interface {
 	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
 	// (GET /_berth/endpoints/{endpointId}/why)
 	WhyEndpoint(ctx echo.Context, endpointID string) error
+	// ExecWorker Run a command in a worker
+	// (GET /_berth/endpoints/{endpointId}/workers/{workerId}/exec)
+	ExecWorker(ctx echo.Context, endpointID string, workerID string, params ExecWorkerParams) error
 	// GetEvents Follow what changes
 	// (GET /_berth/events)
 	GetEvents(ctx echo.Context, params GetEventsParams) error
@@ -2246,6 +2285,9 @@ type ServerInterface interface {
 	// RevokeKey Revoke a key
 	// (DELETE /_berth/keys/{keyId})
 	RevokeKey(ctx echo.Context, keyID string) error
+	// ExecPod Run a command in a pod
+	// (GET /_berth/pods/{podId}/exec)
+	ExecPod(ctx echo.Context, podID string, params ExecPodParams) error
 	// GetPodHistory Read what a pod used
 	// (GET /_berth/pods/{podId}/history)
 	GetPodHistory(ctx echo.Context, podID string) error
@@ -2475,6 +2517,67 @@ func (w *ServerInterfaceWrapper) WhyEndpoint(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.WhyEndpoint(ctx, endpointID)
+	return err
+}
+
+// ExecWorker converts echo context to params.
+func (w *ServerInterfaceWrapper) ExecWorker(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Path parameter "workerId" -------------
+	var workerID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workerId", ctx.Param("workerId"), &workerID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter workerId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExecWorkerParams
+	// ------------- Optional query parameter "command" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "command", ctx.QueryParams(), &params.Command, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter command: %s", err))
+	}
+
+	// ------------- Optional query parameter "stdin" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "stdin", ctx.QueryParams(), &params.Stdin, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter stdin: %s", err))
+	}
+
+	// ------------- Optional query parameter "tty" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tty", ctx.QueryParams(), &params.Tty, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tty: %s", err))
+	}
+
+	// ------------- Optional query parameter "width" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "width", ctx.QueryParams(), &params.Width, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter width: %s", err))
+	}
+
+	// ------------- Optional query parameter "height" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "height", ctx.QueryParams(), &params.Height, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter height: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ExecWorker(ctx, endpointID, workerID, params)
 	return err
 }
 
@@ -2980,6 +3083,59 @@ func (w *ServerInterfaceWrapper) RevokeKey(ctx echo.Context) error {
 	return err
 }
 
+// ExecPod converts echo context to params.
+func (w *ServerInterfaceWrapper) ExecPod(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "podId" -------------
+	var podID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "podId", ctx.Param("podId"), &podID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter podId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExecPodParams
+	// ------------- Optional query parameter "command" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "command", ctx.QueryParams(), &params.Command, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter command: %s", err))
+	}
+
+	// ------------- Optional query parameter "stdin" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "stdin", ctx.QueryParams(), &params.Stdin, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter stdin: %s", err))
+	}
+
+	// ------------- Optional query parameter "tty" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tty", ctx.QueryParams(), &params.Tty, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tty: %s", err))
+	}
+
+	// ------------- Optional query parameter "width" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "width", ctx.QueryParams(), &params.Width, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter width: %s", err))
+	}
+
+	// ------------- Optional query parameter "height" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "height", ctx.QueryParams(), &params.Height, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter height: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ExecPod(ctx, podID, params)
+	return err
+}
+
 // GetPodHistory converts echo context to params.
 func (w *ServerInterfaceWrapper) GetPodHistory(ctx echo.Context) error {
 	var err error
@@ -3190,6 +3346,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
 	router.PUT(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.SetScript, options.OperationMiddlewares["setScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
+	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/workers/:workerId/exec", wrapper.ExecWorker, options.OperationMiddlewares["execWorker"]...)
 	router.GET(options.BaseURL+"/_berth/events", wrapper.GetEvents, options.OperationMiddlewares["getEvents"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
@@ -3215,6 +3372,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/keys", wrapper.ListKeys, options.OperationMiddlewares["listKeys"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
+	router.GET(options.BaseURL+"/_berth/pods/:podId/exec", wrapper.ExecPod, options.OperationMiddlewares["execPod"]...)
 	router.GET(options.BaseURL+"/_berth/pods/:podId/history", wrapper.GetPodHistory, options.OperationMiddlewares["getPodHistory"]...)
 	router.GET(options.BaseURL+"/_berth/pods/:podId/why", wrapper.WhyPod, options.OperationMiddlewares["whyPod"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)

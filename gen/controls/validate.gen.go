@@ -184,6 +184,25 @@ var paramsOfGetPodHistory = []validate.Param{
 	{In: "path", Name: "podId", Required: true},
 }
 
+var paramsOfExecPod = []validate.Param{
+	{In: "path", Name: "podId", Required: true},
+	{In: "query", Name: "command", Required: false, Items: &validate.Items{Min: 0, Max: 1024, Unique: false, Commas: false}, Text: &validate.Text{Max: 65536}},
+	{In: "query", Name: "stdin", Required: false, Kind: validate.BooleanParam},
+	{In: "query", Name: "tty", Required: false, Kind: validate.BooleanParam},
+	{In: "query", Name: "width", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 65535}},
+	{In: "query", Name: "height", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 65535}},
+}
+
+var paramsOfExecWorker = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+	{In: "path", Name: "workerId", Required: true},
+	{In: "query", Name: "command", Required: false, Items: &validate.Items{Min: 0, Max: 1024, Unique: false, Commas: false}, Text: &validate.Text{Max: 65536}},
+	{In: "query", Name: "stdin", Required: false, Kind: validate.BooleanParam},
+	{In: "query", Name: "tty", Required: false, Kind: validate.BooleanParam},
+	{In: "query", Name: "width", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 65535}},
+	{In: "query", Name: "height", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 65535}},
+}
+
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
 	"getClock": {
@@ -584,6 +603,18 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/pods/{podId}/history",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfGetPodHistory, false, path, query, header)
+		},
+	},
+	"execPod": {
+		Method: "GET", Path: "/_berth/pods/{podId}/exec",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfExecPod, false, path, query, header)
+		},
+	},
+	"execWorker": {
+		Method: "GET", Path: "/_berth/endpoints/{endpointId}/workers/{workerId}/exec",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfExecWorker, false, path, query, header)
 		},
 	},
 	"setStorage": {

@@ -239,6 +239,13 @@ type ClientInterface interface {
 	// Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
 	WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ExecWorker Run a command in a worker
+	//
+	// As in a pod, for keys that may change the endpoint.
+	//
+	// Corresponds with GET /_berth/endpoints/{endpointId}/workers/{workerId}/exec (the `ExecWorker` operationId).
+	ExecWorker(ctx context.Context, endpointID string, workerID string, params *ExecWorkerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetEvents Follow what changes
 	//
 	// Server-sent events, each with what changed and how, and never with what it is now: that is to be read. What happens to a thing within 100 milliseconds is one event. A key sees what it may read: pods, clusters, endpoints, workers, volumes, templates, registries and secrets of its user with rest:read, jobs of the endpoints whose queues it may call, a pod that it is for, hosts and keys with admin, and everything of all users with that of the test controls. The stream begins with the id of where it stands, so that lists that are read from then on lack nothing, and goes on after Last-Event-ID where the server still knows what came since. An event reset says that it does not, or that everything is another: whoever meets it reads everything again. A comment comes after 15 seconds without an event. The stream ends with the server, and with the key.
@@ -512,6 +519,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExecPod Run a command in a pod
+	//
+	// The answer is a websocket of the subprotocol berth.exec.v1, which the request must name. Every message is binary, and its first byte is the channel: 0 is what the command reads, 1 and 2 what it writes to its standard output and error, 5 says that it has nothing more to read, and 4 that the terminal has another size, as JSON with width and height. 3 is the last message of the server, JSON with exitCode, or with error where the command did not run or did not end by itself. Who can send no Authorization, as a page in a browser, shows its key as a second subprotocol, berth.key. and the key in base64url without padding. A request of a page of another origin is refused. The command ends when the connection does.
+	//
+	// Corresponds with GET /_berth/pods/{podId}/exec (the `ExecPod` operationId).
+	ExecPod(ctx context.Context, podID string, params *ExecPodParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPodHistory Read what a pod used
 	//
@@ -936,6 +950,23 @@ func (c *Client) SetScript(ctx context.Context, endpointID string, body SetScrip
 // Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
 func (c *Client) WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewWhyEndpointRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExecWorker Run a command in a worker
+//
+// As in a pod, for keys that may change the endpoint.
+//
+// Corresponds with GET /_berth/endpoints/{endpointId}/workers/{workerId}/exec (the `ExecWorker` operationId).
+func (c *Client) ExecWorker(ctx context.Context, endpointID string, workerID string, params *ExecWorkerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExecWorkerRequest(c.Server, endpointID, workerID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1550,6 +1581,23 @@ func (c *Client) CreateKey(ctx context.Context, body CreateKeyJSONRequestBody, r
 // Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeKeyRequest(c.Server, keyID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExecPod Run a command in a pod
+//
+// The answer is a websocket of the subprotocol berth.exec.v1, which the request must name. Every message is binary, and its first byte is the channel: 0 is what the command reads, 1 and 2 what it writes to its standard output and error, 5 says that it has nothing more to read, and 4 that the terminal has another size, as JSON with width and height. 3 is the last message of the server, JSON with exitCode, or with error where the command did not run or did not end by itself. Who can send no Authorization, as a page in a browser, shows its key as a second subprotocol, berth.key. and the key in base64url without padding. A request of a page of another origin is refused. The command ends when the connection does.
+//
+// Corresponds with GET /_berth/pods/{podId}/exec (the `ExecPod` operationId).
+func (c *Client) ExecPod(ctx context.Context, podID string, params *ExecPodParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExecPodRequest(c.Server, podID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2322,6 +2370,122 @@ func NewWhyEndpointRequest(server string, endpointID string) (*http.Request, err
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExecWorkerRequest constructs an http.Request for the ExecWorker method
+func NewExecWorkerRequest(server string, endpointID string, workerID string, params *ExecWorkerParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "workerId", workerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/workers/%s/exec", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Command != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "command", params.Command, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Stdin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "stdin", *params.Stdin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tty != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tty", *params.Tty, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Width != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "width", *params.Width, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Height != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height", *params.Height, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3584,6 +3748,115 @@ func NewRevokeKeyRequest(server string, keyID string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExecPodRequest constructs an http.Request for the ExecPod method
+func NewExecPodRequest(server string, podID string, params *ExecPodParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "podId", podID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/pods/%s/exec", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Command != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "command", params.Command, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Stdin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "stdin", *params.Stdin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tty != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tty", *params.Tty, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Width != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "width", *params.Width, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Height != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height", *params.Height, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

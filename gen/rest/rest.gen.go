@@ -2078,7 +2078,7 @@ type PodSSH struct {
 	// Direct Null until port 22/tcp has a public one.
 	Direct nullable.Nullable[PodSSHEndpoint] `json:"direct"`
 
-	// Proxy Null, since there is no proxy of SSH.
+	// Proxy By the server, with a key of the account; null where the server has no SSH (--ssh-listen), or the pod is not RUNNING.
 	Proxy nullable.Nullable[PodSSHEndpoint] `json:"proxy"`
 }
 

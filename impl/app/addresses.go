@@ -25,6 +25,7 @@ type addresses struct {
 	proxies              *limit.Proxies
 	challenges           int                // number of the listener that answers an authority; 0: none does
 	certificates         certificate.Source // of the first listener; nil: it speaks plain HTTP, as the others do
+	ssh                  *door              // nil: nobody logs in by ssh
 }
 
 // listen opens the addresses: one for everything, and if the settings say so a second one for the queue and one for the metrics, which
@@ -71,6 +72,11 @@ func listen(c Config, b bounds) (_ *addresses, err error) {
 	}
 
 	a.checkWorkers(c)
+	if c.SSHListen != "" {
+		if a.ssh, err = openDoor(c.SSHListen); err != nil {
+			return nil, err
+		}
+	}
 	if c.Docs {
 		a.pagesURL = cmp.Or(a.publicURL, a.url) + reference.Root
 	}
@@ -106,12 +112,23 @@ func (a *addresses) bounded(i int, connections *limit.Connections) net.Listener 
 // close closes those that are open still: a server that served one has closed it.
 func (a *addresses) close() error {
 	var errs []error
+	if a.ssh != nil {
+		errs = append(errs, a.ssh.close())
+	}
 	for _, l := range a.listeners {
 		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// sshPort is the port at which users log in to their pods; 0: they do not.
+func (a *addresses) sshPort() int {
+	if a.ssh == nil {
+		return 0
+	}
+	return a.ssh.listener.Addr().(*net.TCPAddr).Port
 }
 
 // ofMetrics reports whether the listener of that number is that of the metrics.

@@ -72,7 +72,7 @@ func BackUp(ctx context.Context, o BackupOptions) (b Backup, err error) {
 	}
 	b.Bytes = info.Size()
 
-	if err := b.addKey(o); err != nil {
+	if b.SecretKey, b.KeyFile, err = keyBeside(b.File, o); err != nil {
 		return b, err
 	}
 	if err := os.Rename(half.Name(), b.File); err != nil {
@@ -135,21 +135,20 @@ func lockToCopy(dir, database string) (alone bool, unlock func() error, err erro
 	return true, unlock, nil
 }
 
-// addKey says which key the backup needs, and copies it if that is asked for.
-func (b *Backup) addKey(o BackupOptions) error {
+// keyBeside gives the file of the key that the backup needs, and the one beside the backup to which it copies that, if that is asked for.
+func keyBeside(backup string, o BackupOptions) (file, copied string, err error) {
 	path := Config{Data: o.Data, SecretKey: o.SecretKey}.secretFile()
 	key, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && o.SecretKey == "" && !o.WithKey {
-		return nil // a server that was never started made none
+		return "", "", nil // a server that was never started made none
 	}
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	if b.SecretKey, err = filepath.Abs(path); err != nil || !o.WithKey {
-		return err
+	if file, err = filepath.Abs(path); err != nil || !o.WithKey {
+		return file, "", err
 	}
-	b.KeyFile = b.File + keyEnd
-	return atomicfile.Write(b.KeyFile, key, true)
+	return file, backup + keyEnd, atomicfile.Write(backup+keyEnd, key, true)
 }
 
 // RestoreOptions say what is restored, and where to.
@@ -201,112 +200,122 @@ func Restore(ctx context.Context, o RestoreOptions) (r Restored, err error) {
 	if err := takeBack(r.Database); err != nil {
 		return r, err
 	}
-	key, err := r.findKey(o)
+	key, err := findKey(o)
 	if err != nil {
 		return r, err
 	}
-	return r, r.put(ctx, o, key)
+	if err := checkRoom(r.Database, o); err != nil {
+		return r, err
+	}
+	r.SecretKey, r.HasKey = key.file, key.there || key.restored != nil
+	r.Replaced, err = put(ctx, o.File, r.Database, key)
+	return r, err
 }
 
-// findKey gives the key that is beside the backup, unless the server has it already; nil: there is none to restore. It refuses to replace another
-// one, unless that is asked for.
-func (r *Restored) findKey(o RestoreOptions) (key []byte, err error) {
-	if r.SecretKey, err = filepath.Abs(Config{Data: o.Data, SecretKey: o.SecretKey}.secretFile()); err != nil {
-		return nil, err
-	}
-	there, err := os.ReadFile(r.SecretKey)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	r.HasKey = err == nil
+// foundKey is the key that a server will use of a restored backup.
+type foundKey struct {
+	file     string
+	there    bool
+	restored []byte // what is to be in the file; nil: what is there
+}
 
-	file := o.File + keyEnd
-	key, err = os.ReadFile(file)
+// findKey looks for the key beside the backup. It refuses to replace another one, unless that is asked for.
+func findKey(o RestoreOptions) (k foundKey, err error) {
+	if k.file, err = filepath.Abs(Config{Data: o.Data, SecretKey: o.SecretKey}.secretFile()); err != nil {
+		return k, err
+	}
+	there, err := os.ReadFile(k.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return k, err
+	}
+	k.there = err == nil
+
+	beside := o.File + keyEnd
+	key, err := os.ReadFile(beside)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && bytes.Equal(key, there):
-		return nil, nil
+		return k, nil
 	case err != nil:
-		return nil, err
+		return k, err
 	case len(key) != control.SecretKeySize:
-		return nil, fmt.Errorf("%s has %d bytes, not %d", file, len(key), control.SecretKeySize)
-	case r.HasKey && o.SecretKey != "":
-		return nil, fmt.Errorf("%s is another key than %s, which the backup needs", r.SecretKey, file)
-	case r.HasKey && !o.Force:
-		return nil, fmt.Errorf("%s is there already, and is another key than %s: --force moves it aside", r.SecretKey, file)
+		return k, fmt.Errorf("%s has %d bytes, not %d", beside, len(key), control.SecretKeySize)
+	case k.there && o.SecretKey != "":
+		return k, fmt.Errorf("%s is another key than %s, which the backup needs", k.file, beside)
+	case k.there && !o.Force:
+		return k, fmt.Errorf("%s is there already, and is another key than %s: --force moves it aside", k.file, beside)
 	}
-	return key, nil
+	k.restored = key
+	return k, nil
 }
 
-// put makes a database of the backup, moves what is there aside, and gives it its name. Wherever it is cut off, the next start has the one
-// database or the other, or says that there is none.
-func (r *Restored) put(ctx context.Context, o RestoreOptions, key []byte) (err error) {
-	files := append([]string{r.Database}, sqlite.Beside(r.Database)...)
-	if a, err := os.Stat(r.Database); err == nil {
+// checkRoom refuses to restore over a database, unless that is asked for, and over the backup itself.
+func checkRoom(database string, o RestoreOptions) error {
+	if a, err := os.Stat(database); err == nil {
 		if b, err := os.Stat(o.File); err == nil && os.SameFile(a, b) {
 			return fmt.Errorf("%s is the database of %s, and no backup of it", o.File, o.Data)
 		}
 	}
-	for _, file := range files {
+	for _, file := range append([]string{database}, sqlite.Beside(database)...) {
 		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) && !o.Force {
 			return errors.Join(fmt.Errorf("%s is there already: --force moves it aside", file), err)
 		}
 	}
+	return nil
+}
 
-	half := r.Database + ".restoring"
+// put makes a database of the backup, moves what is there aside, and gives it its name. Wherever it is cut off, the next start has the one
+// database or the other, or says that there is none. It gives the files of before.
+func put(ctx context.Context, backup, database string, key foundKey) (replaced []string, err error) {
+	half := database + ".restoring"
 	if err := sqlite.RemoveFiles(half); err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, sqlite.RemoveFiles(half)) }()
-	if _, err := sqlite.Copy(ctx, o.File, half, true); err != nil {
-		return err
+	if _, err := sqlite.Copy(ctx, backup, half, true); err != nil {
+		return nil, err
 	}
 
-	if key != nil {
-		if err := r.moveAside(r.SecretKey); err != nil {
-			return err
+	if key.restored != nil {
+		if replaced, err = moveAside(replaced, key.file, key.file+replacedEnd); err != nil {
+			return replaced, err
 		}
-		if err := atomicfile.Write(r.SecretKey, key, true); err != nil {
-			return err
+		if err := atomicfile.Write(key.file, key.restored, true); err != nil {
+			return replaced, err
 		}
-		r.HasKey = true
 	}
-	if err := r.makeRoom(); err != nil {
-		return err
+	if replaced, err = makeRoom(replaced, database); err != nil {
+		return replaced, err
 	}
-	if err := os.Rename(half, r.Database); err != nil {
-		return err
+	if err := os.Rename(half, database); err != nil {
+		return replaced, err
 	}
-	return atomicfile.SyncDir(filepath.Dir(r.Database), filepath.Dir(r.SecretKey))
+	return replaced, atomicfile.SyncDir(filepath.Dir(database), filepath.Dir(key.file))
 }
 
 // makeRoom moves the database that is there aside, with what is beside it.
-func (r *Restored) makeRoom() error {
-	if _, err := os.Lstat(r.Database); err == nil { // else a restore was cut off, whose files these are
-		if err := sqlite.RemoveFiles(r.Database + replacedEnd); err != nil {
-			return err
+func makeRoom(replaced []string, database string) (_ []string, err error) {
+	if _, err := os.Lstat(database); err == nil { // else a restore was cut off, whose files these are
+		if err := sqlite.RemoveFiles(database + replacedEnd); err != nil {
+			return replaced, err
 		}
 	}
-	if err := r.moveAside(r.Database); err != nil { // first: without it the others are no database, and a start says so
-		return err
-	}
-	for _, file := range sqlite.Beside(r.Database) {
-		if err := r.moveTo(file, r.Database+replacedEnd+file[len(r.Database):]); err != nil {
-			return err
+	// The database first: without it the others are none, and a start says so.
+	for _, file := range append([]string{database}, sqlite.Beside(database)...) {
+		if replaced, err = moveAside(replaced, file, database+replacedEnd+file[len(database):]); err != nil {
+			return replaced, err
 		}
 	}
-	return atomicfile.SyncDir(filepath.Dir(r.Database)) // no log of before is to be found beside what comes
+	return replaced, atomicfile.SyncDir(filepath.Dir(database)) // no log of before is to be found beside what comes
 }
 
-// moveAside gives a file that is there another name.
-func (r *Restored) moveAside(file string) error { return r.moveTo(file, file+replacedEnd) }
-
-func (r *Restored) moveTo(file, to string) error {
+// moveAside gives a file another name, if it is there, and adds that to those that were replaced.
+func moveAside(replaced []string, file, to string) ([]string, error) {
 	err := os.Rename(file, to)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return replaced, nil
+	case err != nil:
+		return replaced, err
 	}
-	if err == nil {
-		r.Replaced = append(r.Replaced, to)
-	}
-	return err
+	return append(replaced, to), nil
 }

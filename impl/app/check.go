@@ -82,18 +82,17 @@ func Check(ctx context.Context, o CheckOptions) (r CheckReport, err error) {
 	if err != nil {
 		return r, err
 	}
-	there, err := lookAt(ctx, o, places, &r) // before the rows: a row is stored before its container is made
-	if err != nil {
-		return r, err
-	}
+	there := lookAt(ctx, o, places) // before the rows: a row is stored before its container is made
+	r.Unlooked = there.unlooked
 	defer func() { err = errors.Join(err, there.close()) }()
 
 	found, left, err := look(ctx, database, running, o.Repair)
 	if err != nil {
 		return r, err
 	}
-	r.Flaws = flawsOf(found.Flaws, left.Flaws, o.Repair)
-	return r, there.compare(ctx, left, o.Repair, running, &r)
+	unknown, err := there.compare(ctx, left, o.Repair, running)
+	r.Flaws = append(flawsOf(found.Flaws, left.Flaws, o.Repair), unknown...)
+	return r, err
 }
 
 // look looks at the rows, and mends them if that is asked for.
@@ -147,45 +146,46 @@ type containers struct {
 	pods    map[string]runtime.Runtime
 	workers map[string]runtime.Runtime
 	all     bool // there is none that was not looked at
+
+	unlooked []string // and why
 }
 
 // lookAt asks the runtimes what they have.
-func lookAt(ctx context.Context, o CheckOptions, places []compute.RuntimeAt, r *CheckReport) (*containers, error) {
-	r.Unlooked = []string{}
-	there := &containers{pods: map[string]runtime.Runtime{}, workers: map[string]runtime.Runtime{}, all: len(places) > 0 && !o.Fleet}
+func lookAt(ctx context.Context, o CheckOptions, places []compute.RuntimeAt) *containers {
+	there := &containers{pods: map[string]runtime.Runtime{}, workers: map[string]runtime.Runtime{}, all: len(places) > 0 && !o.Fleet, unlooked: []string{}}
 	if o.Fleet {
-		r.Unlooked = append(r.Unlooked, "engines that hosts of the fleet have of their own")
+		there.unlooked = append(there.unlooked, "engines that hosts of the fleet have of their own")
 	}
 	owner := owned{file: filepath.Join(o.Data, ownerFile)}
 	if _, err := owner.read(); errors.Is(err, fs.ErrNotExist) {
 		there.all = false
-		return there, nil // which nothing has
+		return there // which nothing has
 	}
 
 	for _, at := range places {
-		if err := there.open(ctx, o, at, owner); err != nil {
+		opened, err := openAt(o, at, owner)
+		if err == nil {
+			there.opened = append(there.opened, opened)
+			err = there.list(ctx, opened)
+		}
+		if err != nil {
 			there.all = false
-			r.Unlooked = append(r.Unlooked, fmt.Sprintf("runtime %s at %s: %v", at.Name, at.Address, err))
+			there.unlooked = append(there.unlooked, fmt.Sprintf("runtime %s at %s: %v", at.Name, at.Address, err))
 		}
 	}
-	return there, nil
+	return there
 }
 
-// open asks one runtime.
-func (c *containers) open(ctx context.Context, o CheckOptions, at compute.RuntimeAt, owner owned) error {
+// openAt opens one runtime.
+func openAt(o CheckOptions, at compute.RuntimeAt, owner owned) (opened runtime.Opened, err error) {
 	kind, err := runtime.Find(at.Name)
 	if err != nil {
-		return err
+		return opened, err
 	}
 	if kind.OpenEarlier == nil {
-		return errors.New("this berth cannot ask it")
+		return opened, errors.New("this berth cannot ask it")
 	}
-	opened, err := kind.OpenEarlier(runtime.Config{Data: o.Data, Clock: compute.SystemClock{}, Log: slog.New(slog.DiscardHandler), Owner: owner.read}, at.Address)
-	if err != nil {
-		return err
-	}
-	c.opened = append(c.opened, opened)
-	return c.list(ctx, opened)
+	return kind.OpenEarlier(runtime.Config{Data: o.Data, Clock: compute.SystemClock{}, Log: slog.New(slog.DiscardHandler), Owner: owner.read}, at.Address)
 }
 
 // list notes what the runtimes of pods and of workers have.
@@ -208,7 +208,7 @@ func (c *containers) list(ctx context.Context, opened runtime.Opened) error {
 }
 
 // compare holds what runtimes have against the rows. What has no row is removed if that is asked for.
-func (c *containers) compare(ctx context.Context, rows sqlite.Checked, repair, running bool, r *CheckReport) error {
+func (c *containers) compare(ctx context.Context, rows sqlite.Checked, repair, running bool) (all []Flaw, err error) {
 	for _, of := range []struct {
 		what  string
 		there map[string]runtime.Runtime
@@ -224,11 +224,11 @@ func (c *containers) compare(ctx context.Context, rows sqlite.Checked, repair, r
 			f := Flaw{Kind: "container of a " + of.what + " that is gone", ID: id, Mendable: true, Does: "removes it, as the next start of a server does"}
 			if repair {
 				if err := of.there[id].Remove(ctx, id); err != nil {
-					return fmt.Errorf("remove the container of %s: %w", id, err)
+					return all, fmt.Errorf("remove the container of %s: %w", id, err)
 				}
 				f.Mended = true
 			}
-			r.Flaws = append(r.Flaws, f)
+			all = append(all, f)
 		}
 	}
 
@@ -238,10 +238,10 @@ func (c *containers) compare(ctx context.Context, rows sqlite.Checked, repair, r
 			if running {
 				does = "the server sees to it"
 			}
-			r.Flaws = append(r.Flaws, Flaw{Kind: "pod that runs without a container", ID: id, Does: does})
+			all = append(all, Flaw{Kind: "pod that runs without a container", ID: id, Does: does})
 		}
 	}
-	return nil
+	return all, nil
 }
 
 func (c *containers) close() error {

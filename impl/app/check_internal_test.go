@@ -20,11 +20,12 @@ func TestCompare_FindsContainersWithoutRowsAndRowsWithoutContainers(t *testing.T
 	}
 	rows := sqlite.Checked{Pods: map[string]string{"known": "RUNNING", "lost": "RUNNING", "stopped": "EXITED"}, Workers: map[string]bool{"knownworker": true}}
 
-	look := func(repair, all bool) (r CheckReport) {
+	look := func(repair, all bool) CheckReport {
 		c := &containers{pods: map[string]runtime.Runtime{}, workers: map[string]runtime.Runtime{}, all: all}
 		require.NoError(t, c.list(t.Context(), opened))
-		require.NoError(t, c.compare(t.Context(), rows, repair, false, &r))
-		return r
+		flaws, err := c.compare(t.Context(), rows, repair, false)
+		require.NoError(t, err)
+		return CheckReport{Flaws: flaws}
 	}
 	found := func(r CheckReport) (all []string) {
 		for _, f := range r.Flaws {

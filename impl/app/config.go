@@ -27,6 +27,7 @@ type Config struct {
 	ACMEDirectory   string              // URL of the authority's directory; empty: Let's Encrypt
 	ACMEListen      string              // address of plain HTTP that answers the authority, and sends all else to HTTPS; empty: none
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
+	SSHListen       string              // address at which users log in to their pods by ssh; empty: none
 	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
 	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
 	MaxConnections  int                 // over all addresses; 0: 4096, or three quarters of the files that the process may have open

@@ -458,7 +458,7 @@ func TestStart_RefusesWrongSettingsOfRuntimes(t *testing.T) {
 	for want, c := range map[string]app.Config{
 		`runtime "podman": it must be sim, docker, kubernetes or process`:      {Runtime: "podman"},
 		`pull "often": it must be if-absent, always or never`:                  {Runtime: "docker", RuntimeSettings: setting.Values{"pull": {"often"}}},
-		`process-accept "all": it must be args, env or env:NAME`:               {RuntimeSettings: setting.Values{"process-accept": {"args", "all"}}},
+		`process-accept "all": it must be args, commands, env or env:NAME`:     {RuntimeSettings: setting.Values{"process-accept": {"args", "all"}}},
 		`the test controls need a runtime that simulates: runtime must be sim`: {Runtime: "process", TestControls: true},
 		`publish-on "here": ParseAddr("here"): unable to parse IP`:             {Runtime: "docker", RuntimeSettings: setting.Values{"publish-on": {"here"}}},
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/reference"
+	"github.com/berthdev/berth/impl/shell"
 	"github.com/berthdev/berth/impl/why"
 	"github.com/berthdev/berth/store"
 )
@@ -30,6 +31,7 @@ type edge struct {
 	at       *addresses
 	seen     observers
 	use      *useCases
+	shells   *shell.Shells
 	controls *controls // nil: there are none
 	leaving  *leaving
 	draining context.Context // ends when answers without an end are to end
@@ -55,7 +57,7 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
 	faults.Watch(func() { e.db.changes.Note(changes.Event{Kind: changes.Fault, Change: changes.Changed}) })
 	services := httpapi.Services{
-		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
+		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, Shells: e.shells, SSHPort: e.at.sshPort(), QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
 		Why: &why.Reasons{
 			Store: e.db.store, Clock: e.clock, Queue: use.queue, Control: use.control, Endpoints: use.endpoints, Placement: use.placement,
 			Workers: use.workers, Pods: use.pods,

@@ -76,7 +76,17 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	edge := edge{c, g.bounds, clocks.Clock, db, keys, rates, runs, g.at, g.seen, use, controls, g.leaving, work.loops.ctx}
+	shells := newShells(work.loops.ctx, c, runs, use)
+	u.push("sessions", func() error {
+		shells.Wait()
+		return nil
+	})
+	err = letIn(work.loops.ctx, g, use, shells, u)
+	if err := c.passed("ssh", err); err != nil {
+		return nil, err
+	}
+
+	edge := edge{c, g.bounds, clocks.Clock, db, keys, rates, runs, g.at, g.seen, use, shells, controls, g.leaving, work.loops.ctx}
 	handler, err := newHandler(edge)
 	if err := c.passed("handlers", err); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/impl/certificate"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/setting"
@@ -73,6 +74,10 @@ var table = []row{
 		Name: "queue-listen", Option: "QueueListen", Check: address,
 		Help: "a second address, for clients of the queue and workers",
 	}, func(c *Config) any { return &c.QueueListen }},
+	{setting.Setting{
+		Name: "ssh-listen", Option: "SSHListen", Check: address,
+		Help: "address at which users log in to their pods by ssh, as ssh POD@HOST with a key of their account; without it nobody does",
+	}, func(c *Config) any { return &c.SSHListen }},
 	{setting.Setting{
 		Name: "public-url", Option: "PublicURL",
 		Help: "base under which clients reach the server, such as https://pods.example.com of a proxy before it: it is in every URL that the server gives out, and its host is allowed",
@@ -190,8 +195,11 @@ var table = []row{
 	{setting.Setting{Name: "graphql-introspection", Kind: setting.Switch, Help: "let clients of GraphQL read the schema"}, func(c *Config) any { return &c.GraphQL.Introspection }},
 
 	{setting.Setting{
-		Name: "log-level", Default: "info", Choices: []string{"debug", "info", "warn", "error"},
-		Help: "what is logged at least: debug, which has every request, info, warn or error",
+		Name: "log-level", Default: "info", Check: func(value string) error {
+			_, err := observe.ParseLevels(value)
+			return err
+		},
+		Help: "what is logged at least: debug, which has every request, info, warn or error; or of a room, ROOM=LEVEL, with commas between: loop=debug,warn",
 	}, nil},
 	{setting.Setting{Name: "log-format", Default: "text", Choices: []string{"text", "json"}, Help: "how the log is written: text or json"}, nil},
 	{setting.Setting{Name: "verbose", Short: "v", Kind: setting.Switch, Help: "log every request: --log-level debug"}, nil},

@@ -11,9 +11,10 @@ import (
 // of the server's settings. The zero value lets nothing else through: arguments and variables can make nearly every program run
 // another one.
 type ProcessRules struct {
-	Args   bool     // arguments after those of the command
-	AnyEnv bool     // every variable
-	Env    []string // the names of the variables that may be set
+	Args     bool     // arguments after those of the command
+	Commands bool     // further commands beside it, which are programs of whoever has a key
+	AnyEnv   bool     // every variable
+	Env      []string // the names of the variables that may be set
 }
 
 // Check refuses what the rules do not let through: the error names it, and the setting.

@@ -35,6 +35,22 @@ func (c *Control) SetSSHKeys(ctx context.Context, user compute.UserID, lines []s
 	return c.store.Write(ctx, func(tx store.Tx) error { return tx.SetSSHKeys(user, lines) })
 }
 
+// SSHPod gives a pod, whoever owns it, and the public keys of its account, for who is to let users into their pods. NotFound for an unknown
+// and a terminated one.
+func (c *Control) SSHPod(ctx context.Context, id compute.PodID) (pod compute.Pod, lines []string, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		if pod, err = tx.Pod(id); err != nil {
+			return err
+		}
+		if pod.Status == compute.PodTerminated {
+			return compute.Errorf(compute.NotFound, "pod %q does not exist", id)
+		}
+		lines, err = tx.SSHKeys(pod.UserID)
+		return err
+	})
+	return pod, lines, err
+}
+
 // isSSHKey reports whether the line is a public key of the type that it begins with: the parser looks at the key alone.
 func isSSHKey(line string) bool {
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))

@@ -151,7 +151,6 @@ func (f *follower) follow(ctx context.Context) {
 		f.text.WriteString("id: " + f.reader.ID() + "\n\n") // where it stands
 	}
 
-	f.silence.begin(f.clock)
 	defer f.silence.end()
 	for f.holds() && f.send(events) {
 		if !f.await(ctx, more) {
@@ -171,9 +170,9 @@ func (f *follower) send(events []changes.Event) bool {
 	if f.text.Len() == 0 {
 		return true
 	}
+	f.silence.begin(f.clock) // before the client can have read it
 	err := f.write(f.text.Bytes())
 	f.text.Reset()
-	f.silence.begin(f.clock)
 	return err == nil
 }
 

@@ -25,6 +25,8 @@ func (s *Services) controlOperations() map[string][]echo.MiddlewareFunc {
 			return compute.ScopeAdmin
 		case strings.HasPrefix(op.Path, jobsPath):
 			return compute.ScopeInvoke("*")
+		case runsCommands(op.Path):
+			return compute.ScopeRESTWrite
 		case tells(op):
 			return compute.ScopeRESTRead
 		}

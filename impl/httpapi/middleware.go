@@ -66,7 +66,7 @@ func (s *Services) authenticated(next handler) handler {
 			r.Response().Header().Set(echo.HeaderVary, echo.HeaderAccept)
 			return r.Redirect(http.StatusFound, s.Home)
 		}
-		r.caller.Key, r.caller.bearer, err = s.Keyring.Authenticate(r.Request().Context(), r.Request().Header.Get(echo.HeaderAuthorization), isQueuePath(path))
+		r.caller.Key, r.caller.bearer, err = s.Keyring.Authenticate(r.Request().Context(), authorization(r.Request()), isQueuePath(path))
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func onePod(path string) string {
 	switch {
 	case strings.HasPrefix(path, "/v2/pods/{id}"):
 		return "id"
-	case path == whyPodPath, path == podHistoryPath:
+	case path == whyPodPath, path == podHistoryPath, path == execPodPath:
 		return "podId"
 	}
 	return ""

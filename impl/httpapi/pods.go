@@ -72,7 +72,7 @@ func (h restHandlers) podView(c echo.Context, p compute.Pod) rest.Pod {
 		if name, _, err := net.SplitHostPort(host); err == nil {
 			host = name
 		}
-		widePodView(&v, p, live, h.Control.PlaceOf(p), host)
+		widePodView(&v, p, live, h.Control.PlaceOf(p), host, h.SSHPort)
 	}
 	return v
 }

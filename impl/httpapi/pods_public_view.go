@@ -10,8 +10,8 @@ import (
 )
 
 // widePodView fills the fields of the published pod that only some editions have. host is the name under which the client reaches this
-// server: where a pod's port is published on every address of its host.
-func widePodView(v *rest.Pod, p compute.Pod, live compute.PodRuntime, at control.Place, host string) {
+// server: where a pod's port is published on every address of its host, and where users log in by SSH, at the port sshGateway unless that is 0.
+func widePodView(v *rest.Pod, p compute.Pod, live compute.PodRuntime, at control.Place, host string, sshGateway int) {
 	v.Cmd, v.Entrypoint = control.Lists(p.Args)
 	v.CudaVersion = orNull(at.CUDAVersion)
 	v.SSH = &rest.PodSSH{Proxy: nullable.NewNullNullable[rest.PodSSHEndpoint](), Direct: nullable.NewNullNullable[rest.PodSSHEndpoint]()}
@@ -23,6 +23,11 @@ func widePodView(v *rest.Pod, p compute.Pod, live compute.PodRuntime, at control
 		v.Cluster = clusterOfPod(p)
 	}
 
+	if sshGateway != 0 && p.Status == compute.PodRunning {
+		v.SSH.Proxy = nullable.NewNullableWithValue(rest.PodSSHEndpoint{
+			Host: host, Port: int64(sshGateway), Username: string(p.ID), Command: fmt.Sprintf("ssh %s@%s -p %d", p.ID, host, sshGateway),
+		})
+	}
 	for _, port := range live.Ports {
 		if p.Status == compute.PodRunning && port.Private == sshPort && port.Type == "tcp" && port.Public != 0 {
 			if port.IP != "" {

@@ -25,6 +25,7 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 	jobs "github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/seed"
+	"github.com/berthdev/berth/impl/shell"
 	"github.com/berthdev/berth/impl/validate"
 	"github.com/berthdev/berth/impl/why"
 	"github.com/berthdev/berth/spec"
@@ -38,6 +39,8 @@ type Services struct {
 	Workers    Workers
 	Builds     Builds
 	Scripts    *control.Scripts
+	Shells     *shell.Shells
+	SSHPort    int                        // at which users log in to their pods; 0: they do not
 	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
 	Registries *control.Registries
 	Secrets    *control.Secrets

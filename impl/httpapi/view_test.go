@@ -228,7 +228,7 @@ func TestViews_WidePodHasWhatOtherEditionsHave(t *testing.T) {
 	live.Ports[0] = compute.PublishedPort{Private: 22, Public: 40022, Type: "tcp", IP: "1.2.3.4"}
 	pod.Name, pod.ClusterType = "cluster-1", compute.RayCluster
 	wide := podView(pod, live, pod.StartedAt)
-	widePodView(&wide, pod, live, control.Place{CUDAVersion: "12.8", VCPUs: 8, MemoryGB: 32}, "host")
+	widePodView(&wide, pod, live, control.Place{CUDAVersion: "12.8", VCPUs: 8, MemoryGB: 32}, "host", 2222)
 	require.Empty(t, missing(wide))
 	direct, err := wide.SSH.Direct.Get()
 	require.NoError(t, err)

@@ -28,6 +28,9 @@ func (l *Workers) runtimeOf(e compute.Endpoint) runtime.Runtime {
 	return l.Runtime
 }
 
+// On gives what commands in the endpoint's workers run on.
+func (l *Workers) On(e compute.Endpoint) runtime.Execer { return l.runtimeOf(e) }
+
 // worker is what is remembered of a worker. The zero worker is unknown.
 type worker struct {
 	endpoint compute.EndpointID

@@ -52,13 +52,9 @@ type Runtime interface {
 	// the allocation has ended. It returns what emit returns if that is an error, or the error of ctx. The runtime keeps the
 	// end of what the present run wrote, and may keep that of earlier runs. ErrUnknown.
 	Logs(ctx context.Context, id string, q LogQuery, emit func(Line) error) error
-	// List gives the ids of all allocations that it knows, those of an earlier run of berth too, and of those of which there
-	// is only a persistent mount left, for Remove.
-	List(ctx context.Context) ([]string, error)
+	Execer
 	NetworkVolumes
-	// Sweep removes what it made for allocations beside their disks and that none of them has any more, such as a network of which
-	// the last one was removed in the moment in which berth was killed.
-	Sweep(ctx context.Context) error
+	Inventory
 	// Ended delivers the id of each allocation that ended by itself; a hint, so that nobody needs to poll often. The channel
 	// is the runtime's own and is never closed.
 	Ended() <-chan string
@@ -73,6 +69,16 @@ type NetworkVolumes interface {
 	Volumes(ctx context.Context) ([]compute.VolumeID, error)
 	// RemoveVolume deletes the data of a network volume, which no allocation may use any more; an unknown id is no error.
 	RemoveVolume(ctx context.Context, id compute.VolumeID) error
+}
+
+// Inventory is what a runtime has.
+type Inventory interface {
+	// List gives the ids of all allocations that it knows, those of an earlier run of berth too, and of those of which there
+	// is only a persistent mount left, for Remove.
+	List(ctx context.Context) ([]string, error)
+	// Sweep removes what it made for allocations beside their disks and that none of them has any more, such as a network of which
+	// the last one was removed in the moment in which berth was killed.
+	Sweep(ctx context.Context) error
 }
 
 // Allocation is what is to run. In numbers, zero is no bound.

@@ -73,7 +73,7 @@ func Mend(ctx context.Context, path string) (found, left Checked, err error) {
 			return found, found, err // nobody should write to it
 		}
 	}
-	// What mends one flaw may bring others to light, such as the claims of a worker without an endpoint: all rules take their turn.
+	// What mends one flaw may bring others to light, such as the count of a job that is deleted: all rules take their turn.
 	for _, r := range sqldb.FlawRules() {
 		for _, statement := range r.Mend {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {

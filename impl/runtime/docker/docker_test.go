@@ -104,10 +104,11 @@ func TestRuntime_PassesTheSuite(t *testing.T) {
 			Exits: func(id string, code int) runtime.Allocation {
 				return playing(id, "say hello", fmt.Sprint("exit ", code))
 			},
-			Fails: func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "NO IMAGE"} },
-			Plays: playing,
-			Line:  "hello",
-			Lacks: map[runtimetest.Ability]string{runtimetest.OldLogs: "the logs go with the container, which each start makes anew"},
+			Fails:   func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "NO IMAGE"} },
+			Plays:   playing,
+			Command: func(steps ...string) []string { return append([]string{"/player"}, steps...) },
+			Line:    "hello",
+			Lacks:   map[runtimetest.Ability]string{runtimetest.OldLogs: "the logs go with the container, which each start makes anew"},
 		}
 	})
 }

@@ -354,6 +354,15 @@ func (f *Fleet) Logs(ctx context.Context, id string, q runtime.LogQuery, emit fu
 	return e.do(ctx, func(ctx context.Context) error { return e.Logs(ctx, id, q, emit) })
 }
 
+// Exec is that of runtime.Runtime.
+func (f *Fleet) Exec(ctx context.Context, id string, x runtime.Exec) (int, error) {
+	e, err := f.of(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	return with(ctx, e, func(ctx context.Context) (int, error) { return e.Exec(ctx, id, x) })
+}
+
 // List gives what is on the engines that answer. ErrUnavailable if that of the settings does not, which has hosts.
 func (f *Fleet) List(ctx context.Context) (ids []string, err error) {
 	at := map[string][]*engine{}

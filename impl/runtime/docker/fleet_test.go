@@ -98,10 +98,11 @@ func TestFleet_PassesTheSuite(t *testing.T) {
 			Exits: func(id string, code int) runtime.Allocation {
 				return n.playing(id, "say hello", fmt.Sprint("exit ", code))
 			},
-			Fails: func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "NO IMAGE"} },
-			Plays: n.playing,
-			Line:  "hello",
-			Lacks: map[runtimetest.Ability]string{runtimetest.OldLogs: "the logs go with the container, which each start makes anew"},
+			Fails:   func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "NO IMAGE"} },
+			Plays:   n.playing,
+			Command: func(steps ...string) []string { return append([]string{"/player"}, steps...) },
+			Line:    "hello",
+			Lacks:   map[runtimetest.Ability]string{runtimetest.OldLogs: "the logs go with the container, which each start makes anew"},
 		}
 	})
 }

@@ -152,10 +152,11 @@ func TestRuntime_PassesTheSuite(t *testing.T) {
 
 // lacks is what the runtime over the double does not do.
 var lacks = map[runtimetest.Ability]string{
-	runtimetest.OldLogs: "the logs go with the Pod, and each run is one",
-	runtimetest.Streams: "the API gives one log of both",
-	runtimetest.Moments: "the API has times in whole seconds",
-	runtimetest.Limits:  "the programs of the double are in the process of the test",
+	runtimetest.OldLogs:  "the logs go with the Pod, and each run is one",
+	runtimetest.Streams:  "the API gives one log of both",
+	runtimetest.Commands: "they are refused",
+	runtimetest.Moments:  "the API has times in whole seconds",
+	runtimetest.Limits:   "the programs of the double are in the process of the test",
 }
 
 // login gives a credential.

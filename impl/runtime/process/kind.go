@@ -41,7 +41,7 @@ func init() {
 					_, err := readRules([]string{word})
 					return err
 				},
-				Help: "what pods and endpoints made over an API may set of processes: args, env for every variable, or env:NAME for one; repeatable; nothing without it, since it lets who has a key run programs",
+				Help: "what pods and endpoints made over an API may set of processes: args, env for every variable, or env:NAME for one, and commands for those that run beside them; repeatable; nothing without it, since it lets who has a key run programs",
 			},
 		},
 		Open: open, OpenLocal: openLocal, End: end, Doctor: doctor,
@@ -100,19 +100,21 @@ func configOf(c runtime.Config, folder string) (Config, error) {
 	}, err
 }
 
-// readRules reads what pods and endpoints may set of processes: args, env for every variable, or env:NAME for one.
+// readRules reads what pods and endpoints may set of processes: args, commands beside them, env for every variable, or env:NAME for one.
 func readRules(accept []string) (r compute.ProcessRules, err error) {
 	for _, word := range accept {
 		name, one := strings.CutPrefix(word, "env:")
 		switch {
 		case word == "args":
 			r.Args = true
+		case word == "commands":
+			r.Commands = true
 		case word == "env":
 			r.AnyEnv = true
 		case one && name != "":
 			r.Env = append(r.Env, name)
 		default:
-			return r, errors.New("it must be args, env or env:NAME")
+			return r, errors.New("it must be args, commands, env or env:NAME")
 		}
 	}
 

@@ -207,7 +207,8 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 	}
 
 	r := newRun(a, last)
-	if err := h.launch(r, slices.Concat(argv, command.Words), h.environment(a, r.ports)); err != nil {
+	r.env = h.environment(a, r.ports)
+	if err := h.launch(r, slices.Concat(argv, command.Words), r.env); err != nil {
 		return nil, fmt.Errorf("process: image %q: %w", a.Image, err)
 	}
 	h.runs[a.ID] = r

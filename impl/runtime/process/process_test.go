@@ -120,7 +120,7 @@ func newRuntime(t *testing.T, c process.Config) *process.Runtime {
 	if c.Commands == nil {
 		c.Commands = map[string][]string{"self": {os.Args[0]}}
 	}
-	c.Rules = compute.ProcessRules{Args: true, AnyEnv: true}
+	c.Rules = compute.ProcessRules{Args: true, Commands: true, AnyEnv: true}
 	return strict(t, c)
 }
 
@@ -177,6 +177,9 @@ func TestRuntime_PassesTheSuite(t *testing.T) {
 				a := playing(id, "steps")
 				a.Args = shellquote.Join(steps...)
 				return a
+			},
+			Command: func(steps ...string) []string {
+				return append([]string{"env", role + "=steps", os.Args[0]}, steps...)
 			},
 			Line: "hello",
 			Lacks: map[runtimetest.Ability]string{

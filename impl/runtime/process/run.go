@@ -23,6 +23,7 @@ type run struct {
 	id         string
 	generation int64
 	ports      []compute.PublishedPort
+	env        []string
 	log        *book // shared by all runs of the allocation
 	startedAt  time.Time
 	done       chan struct{} // closed once the process has ended and its output is in the log

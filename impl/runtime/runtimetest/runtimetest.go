@@ -26,6 +26,8 @@ type Fixture struct {
 	Fails func(id string) runtime.Allocation
 	// Plays makes an allocation that runs the steps, see package play.
 	Plays func(id string, steps ...string) runtime.Allocation
+	// Command gives a command that runs the steps in what Stays made.
+	Command func(steps ...string) []string
 	// Reopen gives a runtime of the same owner in place of the one that was closed.
 	Reopen func(*testing.T) runtime.Runtime
 	// Line is a part of a line that Stays and Exits write.
@@ -50,6 +52,7 @@ const (
 	OldLogs   Ability = "old logs"  // of earlier runs
 	Streams   Ability = "streams"   // of lines: it knows to which one each was written
 	Moments   Ability = "moments"   // of starts: two of them within a second have two times
+	Commands  Ability = "commands"  // beside what an allocation runs
 	Outliving Ability = "outliving" // what is up outlives the runtime, and the next one knows it
 )
 
@@ -108,6 +111,10 @@ func Run(t *testing.T, f func(t *testing.T) Fixture) {
 		"processes are limited":                                           limitsProcesses,
 		"what an allocation uses is measured":                             measures,
 		"ports are published, anew at each start":                         publishes,
+		"a command runs beside the program":                               commands,
+		"a command may have a terminal":                                   commandsWithTerminals,
+		"a command that nobody waits for ends":                            commandsEnd,
+		"no command runs in what is not up":                               noCommands,
 		"an allocation is placed where there is room, or nowhere":         places,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -241,6 +241,18 @@ func (r run) state(now time.Time) runtime.State {
 	return s
 }
 
+// Exec gives ErrSimulated: there is nothing in which a command could run.
+func (f *Fleet) Exec(ctx context.Context, id string, _ runtime.Exec) (int, error) {
+	state, err := f.Inspect(ctx, id)
+	switch {
+	case err != nil:
+		return 0, err
+	case state.Phase != runtime.Up:
+		return 0, runtime.ErrNotUp
+	}
+	return 0, runtime.ErrSimulated
+}
+
 // Stop ends the allocation at once with exit code 0, as a program that heeds SIGTERM.
 func (f *Fleet) Stop(ctx context.Context, id string, _ time.Duration) error {
 	if err := ctx.Err(); err != nil {

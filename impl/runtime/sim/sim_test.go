@@ -71,6 +71,7 @@ func TestFleet_PassesTheSuite(t *testing.T) {
 				runtimetest.Limits:    "nothing runs",
 				runtimetest.Ports:     "nothing listens on them",
 				runtimetest.Stats:     "nothing runs, they are zero",
+				runtimetest.Commands:  "nothing runs",
 				runtimetest.Outliving: "it is in memory",
 			},
 		}

@@ -28,6 +28,8 @@ import (
 //	serve PORT                answer every connection with "ok"
 //	web PORT                  answer every HTTP request with "ok", and write "asked for PATH"
 //	fetch ADDRESS             write "ADDRESS: " and what is answered to a connection, or "unreachable"
+//	echo                      write what is read, until its end
+//	terminal                  write whether standard input is a terminal
 //	stay                      until SIGTERM comes
 //	exit CODE                 end
 func Run(steps []string) int {
@@ -78,6 +80,13 @@ func Run(steps []string) int {
 			err = serve(rest, answer)
 		case "fetch":
 			fmt.Println(rest + ": " + fetch(rest))
+		case "echo":
+			_, err = io.Copy(os.Stdout, os.Stdin)
+		case "terminal":
+			var stdin os.FileInfo
+			if stdin, err = os.Stdin.Stat(); err == nil {
+				fmt.Println("a terminal:", stdin.Mode()&os.ModeCharDevice != 0)
+			}
 		case "stay":
 			<-terms
 			return 0

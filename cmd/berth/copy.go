@@ -1,0 +1,253 @@
+package main
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+func newPodCopyCommand(r *resource[rest.Pod]) *cobra.Command {
+	return &cobra.Command{
+		Use:   "cp FROM TO",
+		Short: "Copy files and folders into a pod, or out of one",
+		Long: `Copy a file or a folder into a pod, or out of one: one of FROM and TO is ID:PATH, the other a path here. What exists and is a
+folder at TO gets FROM into it; otherwise TO is what FROM is called there. Modes and symbolic links are kept, owners are not: what
+comes into a pod belongs to the user of its image. The image needs sh and tar, as nearly every one has.`,
+		Example: "  berth pods cp model.bin k3v9x2m1q8w7rt:/workspace\n  berth pods cp k3v9x2m1q8w7rt:/workspace/results ./results",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			from, fromPod := remotePath(args[0])
+			to, toPod := remotePath(args[1])
+			switch {
+			case (fromPod == "") == (toPod == ""):
+				err = misuse(errors.New("one of the two is ID:PATH, and the other a path here"), "see berth pods cp --help")
+			case toPod != "":
+				err = c.copyIn(cmd, toPod, from, to)
+			default:
+				err = c.copyOut(cmd, fromPod, from, to)
+			}
+
+			var exit remoteExit
+			if errors.As(err, &exit) && (exit == runtime.ExitNotFound || exit == runtime.ExitNotRun) {
+				err = &failure{code: exitFailed, cause: errors.New("the image has no sh or no tar, which copying takes")}
+			}
+			return r.hint(err)
+		},
+	}
+}
+
+// remotePath reads ID:PATH; the id is empty where it is a path here.
+func remotePath(text string) (name, id string) {
+	if id, name, found := strings.Cut(text, ":"); found && looksLikeID(id) {
+		if name == "" {
+			name = "."
+		}
+		return name, id
+	}
+	return text, ""
+}
+
+// copyIn copies into a pod.
+func (c *connection) copyIn(cmd *cobra.Command, id, from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	// What is a folder gets it by its own name, what is not is its name, in a folder that is made.
+	where, err := c.output(cmd.Context(), podExec(id), cmd.ErrOrStderr(), "sh", "-c", `if [ -d "$1" ]; then echo folder; else mkdir -p -- "$(dirname -- "$1")"; fi`, "sh", to)
+	if err != nil {
+		return err
+	}
+	folder, name := path.Dir(to), path.Base(to)
+	if strings.TrimSpace(where) == "folder" {
+		absolute, err := filepath.Abs(from)
+		if err != nil {
+			return err
+		}
+		folder, name = to, filepath.Base(absolute)
+	} else if strings.HasSuffix(to, "/") && !info.IsDir() {
+		return fmt.Errorf("%s is no folder in the pod", to)
+	}
+
+	archive, writer := io.Pipe()
+	written := make(chan error, 1)
+	go func() {
+		err := writeArchive(writer, from, name)
+		_ = writer.CloseWithError(err)
+		written <- err
+	}()
+	err = c.exec(cmd.Context(), podExec(id), runtime.Exec{
+		Command: []string{"tar", "-xof", "-", "-C", folder}, Stdin: archive, Stdout: cmd.ErrOrStderr(), Stderr: cmd.ErrOrStderr(),
+	})
+	_ = archive.CloseWithError(errStopped)
+	if packing := <-written; packing != nil && !errors.Is(packing, errStopped) {
+		return packing
+	}
+	return err
+}
+
+// errStopped is the error of who writes what nobody takes any more.
+var errStopped = errors.New("nobody takes it any more")
+
+// writeArchive writes an archive of a file or a folder, called name in it.
+func writeArchive(to io.Writer, from, name string) error {
+	archive := tar.NewWriter(to)
+	err := filepath.WalkDir(from, func(at string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(from, at)
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if at == from {
+			info, err = os.Stat(at) // a link that is named itself is what it leads to
+		}
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() && !info.IsDir() && info.Mode().Type() != fs.ModeSymlink {
+			return fmt.Errorf("%s is neither a file nor a folder nor a link", at)
+		}
+		return archiveOne(archive, at, path.Join(name, filepath.ToSlash(below)), info)
+	})
+	if err != nil {
+		return err
+	}
+	return archive.Close()
+}
+
+func archiveOne(archive *tar.Writer, at, name string, info fs.FileInfo) error {
+	link := ""
+	if info.Mode().Type() == fs.ModeSymlink {
+		var err error
+		if link, err = os.Readlink(at); err != nil {
+			return err
+		}
+	}
+	header, err := tar.FileInfoHeader(info, link)
+	if err != nil {
+		return err
+	}
+	header.Name, header.Uid, header.Gid, header.Uname, header.Gname = name, 0, 0, "", ""
+	header.ModTime = header.ModTime.Truncate(time.Second) // or it may be later than now
+	if err := archive.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+
+	file, err := os.Open(at)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	_, err = io.Copy(archive, io.LimitReader(file, header.Size)) // what grows meanwhile is as it was
+	return err
+}
+
+// copyOut copies out of a pod.
+func (c *connection) copyOut(cmd *cobra.Command, id, from, to string) error {
+	folder, name := filepath.Dir(to), filepath.Base(to)
+	from = path.Clean(from)
+	if info, err := os.Stat(to); err == nil && info.IsDir() {
+		folder, name = to, path.Base(from)
+		if name == "." || name == "/" || name == ".." {
+			name = ""
+		}
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	archive, writer := io.Pipe()
+	read := make(chan error, 1)
+	go func() {
+		err := readArchive(archive, root, path.Base(from), name)
+		if err == nil {
+			_, err = io.Copy(io.Discard, archive) // what fills the last block
+		}
+		_ = archive.CloseWithError(err)
+		read <- err
+	}()
+	err = c.exec(ctx, podExec(id), runtime.Exec{
+		Command: []string{"tar", "-cf", "-", "-C", path.Dir(from), "--", path.Base(from)}, Stdout: writer, Stderr: cmd.ErrOrStderr(),
+	})
+	_ = writer.CloseWithError(err)
+	if unpacking := <-read; err == nil || unpacking != nil && !errors.Is(unpacking, err) {
+		return unpacking
+	}
+	return err
+}
+
+// readArchive writes what an archive has below root, where what is called first in the archive is called name. Nothing of it can be outside of
+// root: an image may be somebody else's.
+func readArchive(from io.Reader, root *os.Root, first, name string) error {
+	archive := tar.NewReader(from)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		at := path.Clean(header.Name)
+		if rest, is := strings.CutPrefix(at, first); is && (rest == "" || rest[0] == '/') {
+			at = path.Join(name, rest)
+		}
+		if at = filepath.FromSlash(at); at == "" {
+			at = "."
+		}
+		if err := extractOne(archive, root, at, header); err != nil {
+			return err
+		}
+	}
+}
+
+func extractOne(archive *tar.Reader, root *os.Root, at string, header *tar.Header) error {
+	mode := header.FileInfo().Mode().Perm()
+	switch header.Typeflag {
+	case tar.TypeDir:
+		if err := root.MkdirAll(at, 0o755); err != nil || at == "." {
+			return err
+		}
+		return root.Chmod(at, mode|0o700)
+	case tar.TypeSymlink:
+		_ = root.Remove(at) // it may be there
+		return root.Symlink(header.Linkname, at)
+	case tar.TypeReg:
+		if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return err
+		}
+		file, err := root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(file, archive)
+		return errors.Join(err, file.Close())
+	case tar.TypeLink:
+		return fmt.Errorf("%s is a second name of another file: copy it by itself", at)
+	}
+	return fmt.Errorf("%s is neither a file nor a folder nor a link", at)
+}

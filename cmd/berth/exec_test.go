@@ -1,0 +1,124 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
+)
+
+// processPod makes a pod that is a process of this machine, and gives its id.
+func (s *served) processPod() string {
+	s.Helper()
+	return s.document("pods", "create", "--name", "a", "--image", "stays", "--cpu", "cpu3g", "--vcpus", "2", "--wait")["id"].(string)
+}
+
+// exec runs a command line with the connection of the server, which cannot come after --.
+func (s *served) exec(stdin string, args ...string) ran {
+	return call(s.Context(), stdin, slices.Concat(args[:2], s.flags, args[2:])...)
+}
+
+func TestExec_RunsCommandsInPodsAndWorkers(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{Runtime: "process", RuntimeSettings: setting.Values{"process-accept": {"commands"}}, Endpoints: []app.Endpoint{{Name: "stays", Command: []string{"sleep", "1000"}, WorkersMin: 1, WorkersMax: 1}}})
+	id := s.processPod()
+	r := s.exec("", "pods", "exec", id, "--", "sh", "-c", "echo one; echo two >&2; exit 7")
+	require.Equal(t, ran{code: 7, out: "one\n", err: "two\n"}, r)
+	require.Equal(t, ran{out: "handed\n"}, s.exec("handed\n", "pods", "exec", "-i", id, "--", "cat"))
+	require.Equal(t, ran{}, s.exec("handed\n", "pods", "exec", id, "--", "cat"), "without -i there is no input")
+	require.Equal(t, ran{code: 3, out: "of a shell\n"}, s.exec("echo of a shell; exit 3", "pods", "exec", id))
+
+	r = s.exec("", "pods", "exec", "-t", id, "--", "true")
+	require.Equal(t, ran{code: exitUsage, err: "berth: the standard input is no terminal\nhint: leave out -t, or call berth from a terminal\n"}, r)
+	s.refuses(exitRefused, "berth: 404 Not Found: pod \"aaaaaaaaaaaaaa\" does not exist\nhint: berth pods list shows those that there are\n", "pods", "exec", "aaaaaaaaaaaaaa")
+	r = s.exec("", "endpoints", "exec", "stays", "--", "sh", "-c", "echo $RUNPOD_ENDPOINT_ID")
+	require.Equal(t, ran{out: string(s.server.Endpoints()["stays"]) + "\n"}, r)
+
+	s.document("pods", "stop", id, "--wait")
+	s.refuses(exitRefused, "berth: 409 Conflict: the pod is EXITED: commands run in it once it is RUNNING\n", "pods", "exec", id)
+}
+
+func TestCopy_BringsFilesAndFoldersBothWays(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{Runtime: "process", RuntimeSettings: setting.Values{"process-accept": {"commands"}}, Endpoints: []app.Endpoint{{Name: "stays", Command: []string{"sleep", "1000"}}}})
+	id := s.processPod()
+	here, there := t.TempDir(), t.TempDir() // the pod has the files of this machine
+	write := func(path, text string, mode os.FileMode) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
+		require.NoError(t, os.Chmod(path, mode))
+	}
+	has := func(path, text string, mode os.FileMode) {
+		t.Helper()
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, text, string(got))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm())
+	}
+	copied := func(from, to string) {
+		t.Helper()
+		require.Equal(t, ran{}, s.run("pods", "cp", from, to))
+	}
+	write(here+"/tree/a b.txt", "one", 0o640)
+	write(here+"/tree/deep/run", "two", 0o755)
+	require.NoError(t, os.Symlink("deep/run", here+"/tree/link"))
+
+	copied(here+"/tree/a b.txt", id+":"+there)
+	has(there+"/a b.txt", "one", 0o640)
+	copied(here+"/tree/a b.txt", id+":"+there+"/new/folder/name")
+	has(there+"/new/folder/name", "one", 0o640)
+	copied(here+"/tree", id+":"+there)
+	has(there+"/tree/deep/run", "two", 0o755)
+	copied(here+"/tree", id+":"+there+"/other")
+	has(there+"/other/link", "two", 0o755)
+
+	copied(id+":"+there+"/tree", here+"/back")
+	has(here+"/back/deep/run", "two", 0o755)
+	link, err := os.Readlink(here + "/back/link")
+	require.NoError(t, err)
+	require.Equal(t, "deep/run", link)
+	copied(id+":"+there+"/a b.txt", here)
+	has(here+"/a b.txt", "one", 0o640)
+	copied(id+":"+there+"/tree/", here+"/a b.folder")
+	has(here+"/a b.folder/a b.txt", "one", 0o640)
+
+	require.NotZero(t, s.run("pods", "cp", id+":"+there+"/none", here).code)
+	s.refuses(exitUsage, "berth: one of the two is ID:PATH, and the other a path here\nhint: see berth pods cp --help\n", "pods", "cp", "a", "b")
+}
+
+func TestCopy_NothingLeavesTheFolder(t *testing.T) {
+	t.Parallel()
+	for name, headers := range map[string][]tar.Header{
+		"up":               {{Name: "x/../../up", Typeflag: tar.TypeReg}},
+		"absolute":         {{Name: "/tmp/berth-copy-test", Typeflag: tar.TypeReg}},
+		"through a link":   {{Name: "x", Linkname: "..", Typeflag: tar.TypeSymlink}, {Name: "x/through", Typeflag: tar.TypeReg}},
+		"a device":         {{Name: "x", Typeflag: tar.TypeChar}},
+		"a name of a file": {{Name: "x", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}},
+	} {
+		var text bytes.Buffer
+		archive := tar.NewWriter(&text)
+		for _, one := range headers {
+			require.NoError(t, archive.WriteHeader(&one))
+		}
+		require.NoError(t, archive.Close())
+
+		above := t.TempDir()
+		require.NoError(t, os.Mkdir(above+"/folder", 0o700))
+		root, err := os.OpenRoot(above + "/folder")
+		require.NoError(t, err)
+		require.Error(t, readArchive(&text, root, "x", "x"), name)
+		require.NoError(t, root.Close())
+		all, err := os.ReadDir(above)
+		require.NoError(t, err)
+		require.Len(t, all, 1, name)
+	}
+}

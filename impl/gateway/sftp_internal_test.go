@@ -1,0 +1,165 @@
+//go:build unix
+
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pkg/sftp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/runtime/process"
+	"github.com/berthdev/berth/impl/shell"
+)
+
+// onePod is the only pod that there is.
+type onePod struct{}
+
+func (onePod) GetPod(context.Context, compute.UserID, compute.PodID) (compute.Pod, error) {
+	return compute.Pod{ID: "a", Status: compute.PodRunning}, nil
+}
+
+// filesOfPod gives a client for the files of a pod whose image has no server for them.
+func filesOfPod(t *testing.T) *sftp.Client {
+	t.Helper()
+	pods, err := process.New(process.Config{Dir: t.TempDir(), Commands: map[string][]string{"i": {"sleep", "1000"}}, Rules: compute.ProcessRules{Commands: true}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, pods.Close()) })
+	require.NoError(t, pods.Start(t.Context(), runtime.Allocation{ID: "a", Image: "i"}))
+	log := slog.New(slog.DiscardHandler)
+	g := &Gateway{Config: Config{Log: log, Shells: shell.New(shell.Config{Pods: onePod{}, OfPods: pods, Ending: context.Background(), Clock: compute.SystemClock{}, Log: log})}}
+	f := &files{session: &session{connection: &connection{Gateway: g, pod: "a"}}, ctx: t.Context()}
+
+	ours, theirs := net.Pipe()
+	served := make(chan int, 1)
+	go func() { served <- f.serve(theirs, "/tmp") }()
+	client, err := sftp.NewClientPipe(ours, ours)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = client.Close()
+		_ = ours.Close()
+		<-served
+	})
+	return client
+}
+
+func TestFiles_ComeAndGoWithoutAServerInTheImage(t *testing.T) {
+	t.Parallel()
+	files, dir := filesOfPod(t), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	real, err := files.RealPath(".")
+	require.NoError(t, err)
+	require.Equal(t, "/tmp", real)
+
+	long := bytes.Repeat([]byte("0123456789abcdef"), 5<<16) // 5 MB: more than is on its way at a time
+	file, err := files.Create(at("a b"))
+	require.NoError(t, err)
+	_, err = file.ReadFrom(bytes.NewReader(long))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	got, err := os.ReadFile(at("a b"))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(long, got), "%d bytes came", len(got))
+
+	file, err = files.Open(at("a b"))
+	require.NoError(t, err)
+	got, err = io.ReadAll(file)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(long, got), "%d bytes went", len(got))
+	piece := make([]byte, 16)
+	for _, from := range []int64{1<<20 + 1, 7, int64(len(long)) - 16} {
+		_, err = file.ReadAt(piece, from)
+		require.NoError(t, err)
+		require.Equal(t, long[from:from+16], piece)
+	}
+	n, err := file.ReadAt(piece, int64(len(long))-5)
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, 5, n)
+	require.NoError(t, file.Close())
+
+	file, err = files.OpenFile(at("a b"), os.O_WRONLY|os.O_APPEND)
+	require.NoError(t, err)
+	_, err = file.WriteAt([]byte("more"), int64(len(long)))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	got, err = os.ReadFile(at("a b"))
+	require.NoError(t, err)
+	require.Equal(t, "more", string(got[len(long):]))
+
+	file, err = files.Create(at("holes"))
+	require.NoError(t, err)
+	_, err = file.WriteAt([]byte("x"), 100)
+	require.NoError(t, err, "what comes before may come later")
+	require.Error(t, file.Close(), "it did not")
+}
+
+func TestFiles_ChangeAsAskedForWithoutAServerInTheImage(t *testing.T) {
+	t.Parallel()
+	files, dir := filesOfPod(t), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.WriteFile(at("a b"), []byte("short"), 0o600))
+	require.NoError(t, files.Mkdir(at("-folder")))
+	require.NoError(t, files.Symlink("a b", at("link")))
+	require.NoError(t, files.Link(at("a b"), at("second")))
+	require.NoError(t, files.Chmod(at("a b"), 0o751))
+	require.NoError(t, files.Chtimes(at("a b"), time.Unix(1e9, 0), time.Unix(1e9, 0)))
+	require.NoError(t, files.Truncate(at("a b"), 3))
+
+	found := map[string]string{}
+	all, err := files.ReadDir(dir)
+	require.NoError(t, err)
+	for _, one := range all {
+		found[one.Name()] = one.Mode().String()
+	}
+	require.Equal(t, map[string]string{"a b": "-rwxr-x--x", "second": "-rwxr-x--x", "link": "Lrwxrwxrwx", "-folder": "drwxr-xr-x"}, found)
+	info, err := files.Stat(at("link"))
+	require.NoError(t, err)
+	require.EqualValues(t, 3, info.Size())
+	info, err = files.Lstat(at("link"))
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink)
+	target, err := files.ReadLink(at("link"))
+	require.NoError(t, err)
+	require.Equal(t, "a b", target)
+
+	require.NoError(t, files.Rename(at("a b"), at("c")))
+	require.Error(t, files.Rename(at("c"), at("link")), "it is there")
+	require.NoError(t, files.PosixRename(at("c"), at("link")))
+	require.Error(t, files.Remove(at("c")))
+	require.NoError(t, files.Remove(at("link")))
+	require.NoError(t, files.RemoveDirectory(at("-folder")))
+
+	for _, name := range []string{at("none"), at("none/below"), "/proc/1/none"} {
+		_, err = files.Stat(name)
+		require.ErrorIs(t, err, os.ErrNotExist, name)
+		_, err = files.Open(name)
+		require.ErrorIs(t, err, os.ErrNotExist, name)
+	}
+	_, err = files.Create(at("none/below"))
+	require.Error(t, err)
+	_, err = files.Create(dir)
+	require.Error(t, err, "it is a folder")
+	_, err = files.ReadDir(at("second"))
+	require.Error(t, err, "it is a file")
+}
+
+func TestEntry_IsReadOfALine(t *testing.T) {
+	t.Parallel()
+	one, ok := entryOf("81ed 12 1 2 1000000000 ./a b")
+	require.True(t, ok)
+	require.Equal(t, entry{name: "a b", mode: 0o755, size: 12, changed: time.Unix(1e9, 0), uid: 1, gid: 2}, one)
+	for _, line := range []string{"", "b", "81ed 12 1 2 1000000000", "x 12 1 2 1000000000 ./a", "81ed 12 1 2 x ./a"} {
+		_, ok := entryOf(line)
+		require.False(t, ok, line)
+	}
+}

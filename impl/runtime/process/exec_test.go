@@ -1,0 +1,107 @@
+//go:build unix
+
+package process_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/runtime/process"
+)
+
+func TestExec_TerminalHasASizeThatChanges(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	require.NoError(t, host.Start(t.Context(), playing("a", "stay")))
+	sizes := make(chan runtime.Size)
+	in, keys := io.Pipe()
+	out, lines := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		code, err := host.Exec(t.Context(), "a", runtime.Exec{
+			Command: []string{"sh", "-c", "stty size; trap 'stty size; exit 5' WINCH; while read x; do echo got $x; done"}, Stdin: in, Stdout: lines,
+			TTY: &runtime.TTY{Size: runtime.Size{Width: 80, Height: 24}, Resize: sizes},
+		})
+		_ = lines.CloseWithError(err)
+		ended <- code
+	}()
+
+	read := func(until string) {
+		var text strings.Builder
+		for b := make([]byte, 1); !strings.Contains(text.String(), until); {
+			_, err := out.Read(b)
+			require.NoError(t, err, text.String())
+			text.Write(b)
+		}
+	}
+	read("24 80\r\n")
+	_, err := io.WriteString(keys, "hello\n")
+	require.NoError(t, err)
+	read("got hello\r\n")
+	sizes <- runtime.Size{Width: 132, Height: 43}
+	_, err = io.WriteString(keys, "again\n") // a shell heeds a signal between two commands
+	require.NoError(t, err)
+	read("43 132\r\n")
+	require.Equal(t, 5, <-ended)
+}
+
+func TestExec_RunsNothingUnlessTheRulesLetIt(t *testing.T) {
+	t.Parallel()
+	host := strict(t, process.Config{Commands: map[string][]string{"i": {"sleep", "1000"}}, Rules: compute.ProcessRules{Args: true, AnyEnv: true}})
+	require.NoError(t, host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "i"}))
+	_, err := host.Exec(t.Context(), "a", runtime.Exec{Command: []string{"true"}})
+	require.ErrorIs(t, err, runtime.ErrNotAccepted)
+	require.ErrorIs(t, err, runtime.ErrNoExec)
+}
+
+func TestExec_GivesWhatShellsGive(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	require.NoError(t, host.Start(t.Context(), playing("a", "stay")))
+	run := func(command ...string) (int, string) {
+		var errs bytes.Buffer
+		code, err := host.Exec(t.Context(), "a", runtime.Exec{Command: command, Stderr: &errs})
+		require.NoError(t, err)
+		return code, errs.String()
+	}
+	code, _ := run("sh", "-c", "kill -KILL $$")
+	require.Equal(t, 128+9, code)
+	code, text := run("/etc/passwd")
+	require.Equal(t, runtime.ExitNotRun, code)
+	require.Contains(t, text, "berth: /etc/passwd: ")
+	code, text = run("./berth-no-such-program")
+	require.Equal(t, runtime.ExitNotFound, code)
+	require.Contains(t, text, "no such file")
+}
+
+func TestExec_EndsWithWhoAskedAndWithTheProcess(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	require.NoError(t, host.Start(t.Context(), playing("a", "stay")))
+	begin := func(ctx context.Context) chan error {
+		out, lines := io.Pipe()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := host.Exec(ctx, "a", runtime.Exec{Command: []string{"sh", "-c", "trap '' HUP; echo up; sleep 1000 & wait"}, Stdout: lines})
+			ended <- err
+		}()
+		_, err := io.ReadFull(out, make([]byte, 3))
+		require.NoError(t, err)
+		return ended
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := begin(ctx)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+
+	ended = begin(t.Context())
+	require.NoError(t, host.Remove(t.Context(), "a"))
+	<-ended // with the exit code of a signal, or ErrNotUp: who is first
+}

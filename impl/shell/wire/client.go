@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/coder/websocket"
+
+	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+// ErrEnded says that a connection ended before it was said how the command did.
+var ErrEnded = errors.New("the connection ended before the command did")
+
+// Refused is the answer of a server that does not begin: its status and its body.
+type Refused struct {
+	Status string
+	Code   int
+	Header http.Header
+	Body   []byte // the first of it
+}
+
+// Error gives the status.
+func (r *Refused) Error() string { return "the server answers " + r.Status }
+
+// Params is what a request says of the command.
+func Params(e runtime.Exec) (p controls.ExecPodParams) {
+	p.Command = e.Command
+	if e.Stdin != nil {
+		p.Stdin = new(true)
+	}
+	if e.TTY == nil {
+		return p
+	}
+	p.Tty = new(true)
+	if e.TTY.Width > 0 && e.TTY.Height > 0 {
+		p.Width, p.Height = new(int64(e.TTY.Width)), new(int64(e.TTY.Height))
+	}
+	return p
+}
+
+// Run has the command run by the server, whose answer to the request, which has the Params of the command, is a websocket, and gives its exit code.
+// The error is a *Refused, ErrEnded, that of ctx, what the server says of the command, or that of a writer.
+func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error) {
+	ws, answer, err := websocket.Dial(ctx, request.URL.String(), &websocket.DialOptions{ //nolint:bodyclose // the library closes it
+		HTTPHeader: request.Header, Subprotocols: []string{Protocol},
+	})
+	if err != nil {
+		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
+			body, _ := io.ReadAll(io.LimitReader(answer.Body, mostMessage)) // the library keeps the first part of it
+			return 0, &Refused{Status: answer.Status, Code: answer.StatusCode, Header: answer.Header, Body: body}
+		}
+		return 0, err
+	}
+	defer func() { _ = ws.CloseNow() }()
+	ws.SetReadLimit(2 * mostMessage)
+	if ws.Subprotocol() != Protocol {
+		return 0, fmt.Errorf("the server does not speak %s", Protocol)
+	}
+
+	over := make(chan struct{})
+	defer close(over)
+	if e.Stdin != nil {
+		go func() {
+			_, err := io.Copy(sender{ctx, ws, Stdin}, e.Stdin)
+			if err == nil {
+				_ = send(ctx, ws, StdinEnd, nil) // the command may have ended
+			}
+		}()
+	}
+	if e.TTY != nil {
+		go e.TTY.Follow(over, func(s runtime.Size) { _ = send(ctx, ws, Resize, document(Size(s))) })
+	}
+	return hear(ctx, ws, e)
+}
+
+// hear takes what the server says until it says how the command ended.
+func hear(ctx context.Context, ws *websocket.Conn, e runtime.Exec) (int, error) {
+	stdout, stderr := e.Outputs()
+	for {
+		channel, text, err := receive(ctx, ws)
+		if err != nil {
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			return 0, fmt.Errorf("%w: %w", ErrEnded, err)
+		}
+		switch channel {
+		case Stdout:
+			_, err = stdout.Write(text)
+		case Stderr:
+			_, err = stderr.Write(text)
+		case Status:
+			var r Result
+			if err := json.Unmarshal(text, &r); err != nil {
+				return 0, fmt.Errorf("how the command ended cannot be read: %w", err)
+			}
+			_ = ws.Close(websocket.StatusNormalClosure, "") // it need not be heard
+			if r.ExitCode == nil {
+				return 0, errors.New(r.Error)
+			}
+			return *r.ExitCode, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
