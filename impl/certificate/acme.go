@@ -84,7 +84,7 @@ func (a *ACME) Challenges() http.Handler {
 			http.Error(w, "this address leads nowhere under that name", http.StatusNotFound)
 			return
 		}
-		http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect)
+		http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect) //nolint:gosec // to a host of the settings alone
 	}))
 }
 

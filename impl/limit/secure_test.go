@@ -106,7 +106,7 @@ func TestSecure_SpeaksBothVersionsOfHTTP(t *testing.T) {
 		require.Equal(s, "200 OK", status)
 
 		config := s.client.Clone()
-		config.MaxVersion = tls.VersionTLS11 //nolint:gosec // that is refused
+		config.MaxVersion = tls.VersionTLS11
 		require.Error(s, tls.Client(s.raw(), config).HandshakeContext(s.Context()))
 	})
 }
