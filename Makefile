@@ -181,6 +181,10 @@ generated-clients: build ## clients that four tools generate from the served doc
 containers: ## the tests that need a Docker Engine; without one they fail (RUN=pattern for some)
 	BERTH_TEST_DOCKER=1 .ci/go-test -count=1 -pgo=off $(if $(RUN),-run '$(RUN)') ./impl/runtime/docker ./impl/app ./cmd/berth
 
+.PHONY: shown
+shown: ## web servers in pods, asked through the proxy, also behind Caddy and nginx: websockets, 100 MB both ways, what is killed, and events for a minute, which make test has for seconds (needs both; RUN=pattern)
+	BERTH_SHOWN=all go test -count=1 -pgo=off -timeout 10m -run '$(or $(RUN),^TestShown_)' ./impl/app
+
 .PHONY: engines
 engines: ## three Docker Engines as on three machines: what they share, and how hosts are lost, come back, come and go (needs root; RUN=pattern)
 	.ci/with-engines env BERTH_TEST_DOCKER=1 .ci/go-test -count=1 -pgo=off -p 1 -timeout 15m -run '$(or $(RUN),^TestFleet_|^TestEngines_)' ./impl/runtime/docker ./impl/app

@@ -72,6 +72,8 @@ var rooms = map[string]struct {
 	"impl/args":                        {},
 	"impl/changes":                     {may: []string{"impl/compute", "store"}},
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
+	"impl/certificate":                 {may: []string{"impl/compute"}, uses: []string{http}},
+	"impl/certificate/certificatetest": {uses: []string{http}}, // an authority of one's own
 	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem", "impl/queue"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
@@ -112,7 +114,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"console", "graphql", "impl/atomicfile", "impl/changes", "impl/compute", "impl/control", "impl/fault", "impl/gateway", "impl/history", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/shell", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
+		may:  []string{"console", "graphql", "impl/atomicfile", "impl/certificate", "impl/changes", "impl/compute", "impl/control", "impl/fault", "impl/gateway", "impl/history", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/shell", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},

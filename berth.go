@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	nethttp "net/http"
 	"os"
 	"reflect"
 	"sync"
@@ -39,6 +40,7 @@ type Server struct {
 	app       *app.Server
 	key       string
 	endpoints map[string]string
+	client    *nethttp.Client
 	cleanUp   []func() error // what Close does, the last one first
 
 	closing  sync.Once
@@ -56,6 +58,9 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	}()
 
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.TLSCert != "" && o.QueueListen == "" {
+		o.QueueListen = "127.0.0.1:0" // of workers in this program and on this machine, which need not trust the certificate
+	}
 	config, err := app.NewConfig(o.values())
 	if err != nil {
 		return nil, err
@@ -82,6 +87,9 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.later(s.app.Close)
+	if s.client, err = s.newClient(); err != nil {
+		return nil, err
+	}
 
 	for name, id := range s.app.Endpoints() {
 		s.endpoints[name] = string(id)

@@ -33,7 +33,7 @@ func (s *Server) ask(answer any, request func(*controlsclient.Client) (*nethttp.
 
 // askWith is ask with a key.
 func (s *Server) askWith(key string, answer any, request func(*controlsclient.Client) (*nethttp.Response, error)) (err error) {
-	c, err := controlsclient.NewClient(s.URL(), controlsclient.WithRequestEditorFn(func(_ context.Context, r *nethttp.Request) error {
+	c, err := controlsclient.NewClient(s.URL(), controlsclient.WithHTTPClient(s.client), controlsclient.WithRequestEditorFn(func(_ context.Context, r *nethttp.Request) error {
 		r.Header.Set("Authorization", "Bearer "+key)
 		return nil
 	}))

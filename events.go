@@ -41,7 +41,7 @@ func (s *Server) Events(ctx context.Context, kinds ...EventKind) iter.Seq2[Event
 
 // openEvents opens the stream of events.
 func (s *Server) openEvents(ctx context.Context, kinds []EventKind) (io.ReadCloser, error) {
-	c, err := controlsclient.NewClient(s.URL())
+	c, err := controlsclient.NewClient(s.URL(), controlsclient.WithHTTPClient(s.client))
 	if err != nil {
 		return nil, err
 	}

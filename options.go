@@ -31,6 +31,23 @@ type Options struct {
 	SecretKey string
 	// Listen is the setting listen: address of all interfaces; port 0 picks one. Default: 127.0.0.1:0.
 	Listen string
+	// TLSCert is the setting tls-cert: file of a certificate, in PEM with those between it and its authority, by which
+	// --listen speaks HTTPS; it is read again when it changes. --queue-listen and --metrics-listen are plain HTTP.
+	TLSCert string
+	// TLSKey is the setting tls-key: file of the key of --tls-cert, in PEM.
+	TLSKey string
+	// ACMEHosts is the setting acme-hosts: host names that lead to the server, for which an authority is asked for
+	// certificates by ACME, whose terms you agree to thereby; --listen then speaks HTTPS; repeatable; names of pods need a
+	// wildcard certificate, by --tls-cert.
+	ACMEHosts []string
+	// ACMEEmail is the setting acme-email: address that the authority writes to when something is wrong with a certificate.
+	ACMEEmail string
+	// ACMEDirectory is the setting acme-directory: URL of the authority's directory. Default:
+	// https://acme-v02.api.letsencrypt.org/directory.
+	ACMEDirectory string
+	// ACMEListen is the setting acme-listen: address of plain HTTP, such as 0.0.0.0:80, that answers what the authority
+	// asks for and sends all else to HTTPS; without it the authority must reach --listen at port 443.
+	ACMEListen string
 	// QueueListen is the setting queue-listen: a second address, for clients of the queue and workers.
 	QueueListen string
 	// SSHListen is the setting ssh-listen: address at which users log in to their pods by ssh, as ssh POD@HOST with a key

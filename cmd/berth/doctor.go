@@ -18,7 +18,8 @@ func newDoctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Show which runtimes and GPUs this machine has, or why not, and how the database of --store stands",
 		Long: `Show which runtimes this machine has for pods (berth serve --runtime), what they cannot do, and which GPUs there are. With --store,
-show how that database stands, which server owns it, and which others there are.
+show how that database stands, which server owns it, and which others there are. With --tls-cert, show for how long that certificate is
+good, for which names, and whether others can read its key.
 The settings of the runtimes count as they do for berth serve. It changes nothing, and it is no failure if something is missing.`,
 		Example: "  berth doctor",
 		Args:    cobra.NoArgs,
@@ -31,7 +32,7 @@ The settings of the runtimes count as they do for berth serve. It changes nothin
 		},
 	}
 
-	addSettings(cmd, cmd.Flags(), append(settingsNamed("store", "runtime", "fleet", "catalog"), app.RuntimeSettings()...))
+	addSettings(cmd, cmd.Flags(), append(settingsNamed("store", "tls-cert", "tls-key", "runtime", "fleet", "catalog"), app.RuntimeSettings()...))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of {name, available, detail, warnings, lacks}")
 	return cmd
 }

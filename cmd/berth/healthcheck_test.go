@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/certificate/certificatetest"
 )
 
 func TestHealthcheck_SucceedsOnlyAtAHealthyServer(t *testing.T) {
@@ -24,6 +27,19 @@ func TestHealthcheck_SucceedsOnlyAtAHealthyServer(t *testing.T) {
 		require.NoError(t, check(ready.URL))
 		require.NoError(t, check(ready.URL+"/"))
 	}, "serve", "--json", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"))
+
+	certificate, key, _ := certificatetest.Files(t, "berth.example")
+	runServer(t, func(line []byte) {
+		var ready struct{ URL string }
+		require.NoError(t, json.Unmarshal(line, &ready))
+		at, err := url.Parse(ready.URL)
+		require.NoError(t, err)
+		require.Equal(t, "https", at.Scheme)
+		own := "127.0.0.1:" + at.Port()
+		require.NoError(t, check("https://"+own), "the certificate is for another name")
+		require.NoError(t, check("--listen", "0.0.0.0:"+at.Port(), "--tls-cert", certificate), "as the environment of a container says it")
+		require.ErrorContains(t, check("http://"+own), "400")
+	}, "serve", "--json", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"), "--tls-cert", certificate, "--tls-key", key)
 
 	ill := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	require.ErrorContains(t, check(ill.URL), "503")

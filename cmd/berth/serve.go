@@ -248,6 +248,9 @@ func printGreeting(out io.Writer, s *app.Server, c app.Config) {
 	}
 	fmt.Fprintf(out, "berth serves at %s (%s)\n", s.URL(), where)
 	printPages(out, s)
+	if pods := s.PodsURL(); pods != "" {
+		fmt.Fprintf(out, "http ports of pods are shown at %s\n", pods)
+	}
 	if s.MetricsURL() != "" {
 		fmt.Fprintf(out, "metrics are at %s\n", s.MetricsURL())
 	}

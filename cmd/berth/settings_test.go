@@ -220,7 +220,7 @@ func TestSettings_DefaultsOfServeAndDev(t *testing.T) {
 	require.NoError(t, err)
 	serve, dev := config("serve"), config("dev")
 	for _, c := range []*app.Config{&bare, &serve, &dev} { // no value and an empty list are the same
-		c.AllowedHosts, c.TrustedProxies = nil, nil
+		c.AllowedHosts, c.TrustedProxies, c.ACMEHosts = nil, nil, nil
 		for name, values := range c.RuntimeSettings {
 			if len(strings.Join(values, "")) == 0 || values[0] == "false" {
 				delete(c.RuntimeSettings, name)

@@ -51,6 +51,9 @@ var parts = []part{
 			"There is one store, SQLite: data in memory means the same server with its database on a file system in memory."},
 	{"lists", "a list of 100 pods, over GraphQL beside over REST", true, (*bench).lists,
 		"The document asks for what the Python SDK's `get_pods` asks for. REST gives all of each pod."},
+	{"proxy", "requests to a server in a pod, beside a bare proxy and beside its port", true, (*bench).proxy,
+		"All lead to one server of net/http, which answers 64 bytes; the bare proxy is that of net/http/httputil with nothing around it. In the rows " +
+			"of times requests come at a constant rate, and a time counts from the moment that a request was due."},
 	{"peers", "jobs beside queues of others, each behind a bare HTTP front", true, (*bench).peers,
 		"The front is echo for asynq and River, and Node's own for BullMQ. `/run` is without workers. In the other rows the workers of " +
 			"the peers are in the front, and berth's come over HTTP. asynq looks for jobs every 5 ms and River every ms; by default " +

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/console"
+	"github.com/berthdev/berth/impl/certificate"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/proxy"
@@ -26,13 +27,18 @@ type addresses struct {
 	publicURL, workerURL string         // as they are configured
 	hostName             string         // by which what pods and workers run on reaches this machine; empty: as processes of it do
 	proxies              *limit.Proxies
-	ssh                  *door // nil: nobody logs in by ssh
+	challenges           int                // number of the listener that answers an authority; 0: none does
+	certificates         certificate.Source // of the first listener; nil: it speaks plain HTTP, as the others do
+	ssh                  *door              // nil: nobody logs in by ssh
 }
 
 // listen opens the addresses: one for everything, and if the settings say so a second one for the queue and one for the metrics, which
 // is another one: clients see no path that is not documented, and who may read the metrics is decided by who reaches the address.
-func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, err error) {
-	a := &addresses{publicURL: strings.TrimRight(c.PublicURL, "/"), workerURL: strings.TrimRight(c.WorkerURL, "/"), hostName: hostName, proxies: proxies}
+func listen(c Config, b bounds) (_ *addresses, err error) {
+	a := &addresses{
+		publicURL: strings.TrimRight(c.PublicURL, "/"), workerURL: strings.TrimRight(c.WorkerURL, "/"), hostName: b.kind.Can.HostName, proxies: b.proxies,
+		certificates: b.certificates,
+	}
 	defer func() {
 		if err != nil {
 			_ = a.close()
@@ -51,9 +57,16 @@ func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, er
 	}
 
 	a.url = open(c.Listen)
+	if a.certificates != nil && err == nil {
+		a.url = secureBase(a.certificates, a.listeners[0].Addr())
+	}
 	a.queueURL = a.url
 	if c.QueueListen != "" {
 		a.queueURL = open(c.QueueListen)
+	}
+	if c.ACMEListen != "" {
+		_ = open(c.ACMEListen)
+		a.challenges = len(a.listeners) - 1
 	}
 	if c.MetricsListen != "" {
 		a.metricsURL = open(c.MetricsListen) + "/metrics"
@@ -62,6 +75,7 @@ func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, er
 		return nil, err
 	}
 
+	a.checkWorkers(c)
 	if c.SSHListen != "" {
 		if a.ssh, err = openDoor(c.SSHListen); err != nil {
 			return nil, err
@@ -83,6 +97,23 @@ func openAddress(address string) (net.Listener, string, error) {
 		return nil, "", err
 	}
 	return listener{l.(*net.TCPListener)}, "http://" + reachable(l.Addr()), nil
+}
+
+// secureBase gives the base of an address that speaks HTTPS.
+func secureBase(from certificate.Source, at net.Addr) string {
+	host, port, _ := net.SplitHostPort(reachable(at)) // it is an address
+	if host = from.Host(host); port == "443" {
+		return "https://" + host
+	}
+	return "https://" + net.JoinHostPort(host, port)
+}
+
+// bounded gives the listener of that number with bounds. The first one speaks HTTPS where there are certificates.
+func (a *addresses) bounded(i int, connections *limit.Connections) net.Listener {
+	if a.certificates != nil && i == 0 {
+		return connections.ListenTLS(a.listeners[i], a.certificates.Config())
+	}
+	return connections.Listen(a.listeners[i])
 }
 
 // close closes those that are open still: a server that served one has closed it.
@@ -109,6 +140,27 @@ func (a *addresses) sshPort() int {
 
 // ofMetrics reports whether the listener of that number is that of the metrics.
 func (a *addresses) ofMetrics(i int) bool { return a.metricsURL != "" && i == len(a.listeners)-1 }
+
+// pods gives where HTTP ports of pods are shown, in which {podId} and {port} stand for those.
+func (a *addresses) pods(domain string) string {
+	base, err := url.Parse(cmp.Or(a.publicURL, a.url))
+	if err != nil {
+		return ""
+	}
+	host := "{podId}-{port}." + domain
+	if port := base.Port(); port != "" {
+		host += ":" + port
+	}
+	return base.Scheme + "://" + host
+}
+
+// challengeHandler gives what answers an authority.
+func (a *addresses) challengeHandler() http.Handler {
+	if from, is := a.certificates.(*certificate.ACME); is {
+		return from.Challenges()
+	}
+	return http.NotFoundHandler()
+}
 
 // local gives the addresses of the server as programs of this machine connect to them.
 func (a *addresses) local() (all []string) {
@@ -140,20 +192,23 @@ func (a *addresses) outer() string {
 	if err != nil || a.hostName == "" {
 		return a.queueURL
 	}
-	if ip, err := netip.ParseAddr(address.Hostname()); err == nil && ip.IsLoopback() {
-		address.Host = net.JoinHostPort(a.hostName, address.Port())
+	if ip, err := netip.ParseAddr(address.Hostname()); err == nil && ip.IsLoopback() || address.Hostname() == "localhost" {
+		address.Host = strings.TrimSuffix(net.JoinHostPort(a.hostName, address.Port()), ":")
 	}
 	return address.String()
 }
 
 // public is the base of all interfaces for who sent the request: the configured one, that which a trusted proxy names, or the
-// address of the queue.
+// address of the queue, or with TLS the one that has it.
 func (a *addresses) public(r *http.Request) string {
 	if a.publicURL != "" {
 		return a.publicURL
 	}
 	if base, ok := a.proxies.Base(r); ok {
 		return base
+	}
+	if a.certificates != nil {
+		return a.url
 	}
 	return a.queueURL
 }

@@ -27,10 +27,12 @@ type Server struct {
 	first   *service        // that the start made; nil: another replica owns the store
 	current func() *service // likewise, now
 	holder  *holder         // nil: servers share the store
+
+	simulates bool // nothing runs in pods
 }
 
 func newServer(g ground, u *undo) *Server {
-	return &Server{config: g.config, at: g.at, leaving: g.leaving, failed: make(chan error, len(g.at.listeners)), undo: u, holder: g.holder}
+	return &Server{config: g.config, at: g.at, leaving: g.leaving, failed: make(chan error, len(g.at.listeners)), undo: u, holder: g.holder, simulates: g.bounds.kind.Can.Simulates}
 }
 
 // URL is the base of the REST interface, without a slash at the end.
@@ -47,6 +49,14 @@ func (s *Server) PagesURL() string { return s.at.pagesURL }
 
 // ConsoleURL is where the web console is; empty if it is not served.
 func (s *Server) ConsoleURL() string { return s.at.consoleURL }
+
+// PodsURL is where HTTP ports of pods are shown, in which {podId} and {port} stand for those; empty if nothing runs in pods.
+func (s *Server) PodsURL() string {
+	if s.simulates {
+		return ""
+	}
+	return s.at.pods(s.config.Domain)
+}
 
 // FirstKey is the key that was made because the data directory had none; empty otherwise. It cannot be had again.
 func (s *Server) FirstKey() string {
@@ -114,22 +124,26 @@ func (s *Server) Failed() <-chan error { return s.failed }
 // serve answers at the addresses.
 func (s *Server) serve(all, metrics http.Handler, connections *limit.Connections, u *undo) {
 	var servers []*http.Server
-	for i, l := range s.at.listeners {
+	for i := range s.at.listeners {
 		handler := all
-		if s.at.ofMetrics(i) {
+		switch {
+		case s.at.ofMetrics(i):
 			handler = metrics
+		case i > 0 && i == s.at.challenges:
+			handler = s.at.challengeHandler()
 		}
 		server := connections.Server(handler)
 		server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)
 		servers = append(servers, server)
 
 		go func() {
-			if err := server.Serve(connections.Listen(l)); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(s.at.bounded(i, connections)); !errors.Is(err, http.ErrServerClosed) {
 				s.failed <- err
 			}
 		}()
 	}
 
+	s.askForCertificates(u)
 	u.push("requests", func() error { return shutDown(servers, s.config.Drain) })
 }
 

@@ -26,6 +26,7 @@ const role = "BERTH_TEST_ROLE"
 type part struct {
 	Data, Listen, WorkerURL, Fleet string
 	Settings                       setting.Values // of the runtime, which is docker
+	Web                            string         // a port: the runtime is process, with a web server
 	KilledAt                       string         // a step of a load: it is simulated, and has test controls, whose key it says instead of that for hosts
 }
 
@@ -38,6 +39,10 @@ func (p part) play() error {
 	if p.KilledAt != "" {
 		c.Runtime, c.TestControls = "sim", true
 		c = c.KilledAt(p.KilledAt)
+	}
+
+	if p.Web != "" {
+		c.Runtime, c.Endpoints = "process", []app.Endpoint{webEndpoint(p.Web)}
 	}
 
 	s, err := app.Start(context.Background(), c)

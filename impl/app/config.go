@@ -20,6 +20,12 @@ type Config struct {
 	ReplicaURL      string              // base under which the other servers of that database reach this one; empty: the address
 	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
+	TLSCert         string              // file of the certificate of Listen, in PEM; empty: it is plain HTTP
+	TLSKey          string              // file of its key
+	ACMEHosts       []string            // for which an authority is asked for certificates; none: TLSCert, or plain HTTP
+	ACMEEmail       string              // that the authority writes to
+	ACMEDirectory   string              // URL of the authority's directory; empty: Let's Encrypt
+	ACMEListen      string              // address of plain HTTP that answers the authority, and sends all else to HTTPS; empty: none
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
 	SSHListen       string              // address at which users log in to their pods by ssh; empty: none
 	Endpoints       []Endpoint          // declared at the start; jobs of others are kept

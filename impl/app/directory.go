@@ -24,6 +24,7 @@ const (
 	bodiesDir    = "bodies"        // of large bodies while they come
 	statesDir    = "states"        // of saved states
 	buildsDir    = "builds"        // of archives that are built
+	acmeDir      = "acme"          // of certificates of an authority and their keys
 )
 
 // lostAndFound is at the root of some file systems, which a data directory may be.
@@ -103,7 +104,7 @@ func closeToOthers(dir string, log *slog.Logger) error {
 
 // isOurs reports whether a name in a data directory is one that berth or its database gives.
 func isOurs(name string) bool {
-	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, buildsDir, statesDir, lostAndFound}
+	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, buildsDir, statesDir, acmeDir, lostAndFound}
 	for _, k := range runtime.Kinds() {
 		ours = append(ours, k.Folders...)
 	}

@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	if port := os.Getenv(asWeb); port != "" {
+		fmt.Println(playWeb(port))
+		os.Exit(1)
+	}
 	if dir := os.Getenv(asOther); dir != "" {
 		if err := startAsOther(dir); err != nil {
 			fmt.Println(err)

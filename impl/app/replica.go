@@ -117,8 +117,14 @@ func own(ctx context.Context, g ground, of term) (_ *owning, err error) {
 func newReplica(g ground) (store.Replica, error) {
 	c := g.config
 	address := c.ReplicaURL
-	if address == "" {
+	switch {
+	case address != "":
+	case g.at.certificates == nil:
 		address = g.at.url
+	case c.QueueListen != "":
+		address = g.at.queueURL
+	default:
+		return store.Replica{}, errors.New("with a certificate, which is for the name of all servers of one --store, say how the others reach this one: --replica-url, or --queue-listen, which is plain HTTP")
 	}
 	me := store.Replica{ID: strings.ToLower(rand.Text()[:12]), Address: strings.TrimRight(address, "/"), Settings: map[string]string{
 		"contract": c.Contract, "runtime": g.bounds.kind.Name, "secret.key": fingerprint(g.dir.secrets.key),

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/berthdev/berth/impl/certificate"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/observe"
@@ -48,6 +49,27 @@ var table = []row{
 		Name: "listen", Default: "127.0.0.1:8765", Option: "Listen", OptionDefault: "127.0.0.1:0", Check: address,
 		Help: "address of all interfaces; port 0 picks one",
 	}, func(c *Config) any { return &c.Listen }},
+	{setting.Setting{
+		Name: "tls-cert", Option: "TLSCert",
+		Help: "file of a certificate, in PEM with those between it and its authority, by which --listen speaks HTTPS; it is read again when it changes. --queue-listen and --metrics-listen are plain HTTP",
+	}, func(c *Config) any { return &c.TLSCert }},
+	{setting.Setting{
+		Name: "tls-key", Option: "TLSKey", Help: "file of the key of --tls-cert, in PEM",
+	}, func(c *Config) any { return &c.TLSKey }},
+	{setting.Setting{
+		Name: "acme-hosts", Kind: setting.List, Option: "ACMEHosts",
+		Help: "host names that lead to the server, for which an authority is asked for certificates by ACME, whose terms you agree to thereby; --listen then speaks HTTPS; repeatable; names of pods need a wildcard certificate, by --tls-cert",
+	}, func(c *Config) any { return &c.ACMEHosts }},
+	{setting.Setting{
+		Name: "acme-email", Option: "ACMEEmail", Help: "address that the authority writes to when something is wrong with a certificate",
+	}, func(c *Config) any { return &c.ACMEEmail }},
+	{setting.Setting{
+		Name: "acme-directory", Default: certificate.LetsEncrypt, Option: "ACMEDirectory", Help: "URL of the authority's directory",
+	}, func(c *Config) any { return &c.ACMEDirectory }},
+	{setting.Setting{
+		Name: "acme-listen", Option: "ACMEListen", Check: address,
+		Help: "address of plain HTTP, such as 0.0.0.0:80, that answers what the authority asks for and sends all else to HTTPS; without it the authority must reach --listen at port 443",
+	}, func(c *Config) any { return &c.ACMEListen }},
 	{setting.Setting{
 		Name: "queue-listen", Option: "QueueListen", Check: address,
 		Help: "a second address, for clients of the queue and workers",

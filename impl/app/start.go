@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/berthdev/berth/impl/atomicfile"
+	"github.com/berthdev/berth/impl/certificate"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/limit"
@@ -117,12 +118,13 @@ func (c Config) passed(phase string, err error) error {
 
 // bounds are what of the settings is read before anything is made.
 type bounds struct {
-	kind        *runtime.Kind
-	hosts       *limit.Hosts
-	proxies     *limit.Proxies
-	connections *limit.Connections
-	queueQuotas map[string]int64
-	seed        *seed.Seed // nil: there is none
+	kind         *runtime.Kind
+	hosts        *limit.Hosts
+	proxies      *limit.Proxies
+	certificates certificate.Source // nil: there is no TLS
+	connections  *limit.Connections
+	queueQuotas  map[string]int64
+	seed         *seed.Seed // nil: there is none
 }
 
 func readBounds(c Config) (b bounds, err error) {
@@ -134,9 +136,6 @@ func readBounds(c Config) (b bounds, err error) {
 			return b, err
 		}
 	}
-	if b.hosts, err = hostsOf(c); err != nil {
-		return b, err
-	}
 	if b.proxies, err = limit.NewProxies(c.TrustedProxies); err != nil {
 		return b, fmt.Errorf("trusted proxies: %w", err)
 	}
@@ -144,6 +143,12 @@ func readBounds(c Config) (b bounds, err error) {
 		return b, err
 	}
 	if b.kind, err = kindOf(c); err != nil {
+		return b, err
+	}
+	if b.certificates, err = openCertificates(c); err != nil {
+		return b, err
+	}
+	if b.hosts, err = hostsOf(c, b.certificates); err != nil {
 		return b, err
 	}
 
@@ -174,7 +179,7 @@ func openData(c Config, u *undo) (d dataDirectory, err error) {
 }
 
 func openAddresses(c Config, b bounds, u *undo) (*addresses, error) {
-	at, err := listen(c, b.kind.Can.HostName, b.proxies)
+	at, err := listen(c, b)
 	if err == nil {
 		u.push("addresses", at.close)
 	}

@@ -23,4 +23,5 @@ type PublishedPort struct {
 	Public  int    // 0: not reachable
 	Type    string // http, tcp or udp
 	IP      string // empty: any address of the host
+	Inner   string // host and port at which berth itself reaches it, published or not; empty: at IP and Public
 }

@@ -31,6 +31,8 @@ type Connections struct {
 	open    map[*conn]struct{}
 	changed chan struct{} // holds one when a connection was closed or has become idle
 	full    atomic.Bool   // somebody waits for changed
+
+	streams streams
 }
 
 // NewConnections gives a bound of most connections, or if that is 0 of as many as files and memory permit, each of which must
@@ -58,8 +60,8 @@ func (c *Connections) Listen(l net.Listener) net.Listener {
 
 // State is to be called when the state of a connection changes, as the ConnState of the server.
 func (c *Connections) State(nc net.Conn, s http.ConnState) {
-	one, ok := nc.(*conn)
-	if !ok {
+	one := connOf(nc)
+	if one == nil {
 		return
 	}
 

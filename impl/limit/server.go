@@ -11,6 +11,7 @@ func (c *Connections) Server(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: c.paced(handler), ConnState: c.State, ConnContext: known,
 		ReadHeaderTimeout: min(headerSpan, c.span), ReadTimeout: c.span, IdleTimeout: idleSpan, // of writing, see conn.Write
+		HTTP2: c.twoConfig(),
 	}
 }
 
@@ -19,6 +20,19 @@ func (c *Connections) Server(handler http.Handler) *http.Server {
 func (c *Connections) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handled(r)
+		if r.Method == "PRI" { // the beginning of HTTP/2 where it is not spoken, which net/http leaves to handlers
+			refuse(w, http.StatusHTTPVersionNotSupported, noPreface)
+			return
+		}
+		if r.ProtoMajor == 2 {
+			if !c.streams.begin(w, c.most) {
+				return
+			}
+			defer c.streams.end()
+			two := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), span: c.span}
+			defer two.last()
+			w = two
+		}
 		if r.ContentLength < 0 || r.ContentLength > piece {
 			body := r.Body
 			r = r.WithContext(r.Context()) // net/http looks at the body that it made: one that waits to be asked for is not read to its end

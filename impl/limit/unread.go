@@ -29,12 +29,12 @@ type connKey struct{}
 
 // known lets a handler find its connection, as the ConnContext of the server.
 func known(ctx context.Context, nc net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, nc)
+	return context.WithValue(ctx, connKey{}, connOf(nc))
 }
 
 // handled notes that what is written to the connection of the request is a handler's, until State learns that it is idle.
 func handled(r *http.Request) {
-	if one, ok := r.Context().Value(connKey{}).(*conn); ok {
+	if one, _ := r.Context().Value(connKey{}).(*conn); one != nil {
 		one.handled.Store(true)
 	}
 }

@@ -133,6 +133,7 @@ func (p *Proxy) unfit(r *http.Request) *refusal {
 func (p *Proxy) newBalancing() *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:        p.rewriteVisit,
+		FlushInterval:  -1, // an answer of known length, too, may come slowly
 		ModifyResponse: answered,
 		ErrorHandler:   failedVisit,
 		ErrorLog:       slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug),
@@ -301,7 +302,13 @@ func refusalOfTurn(err error) refusal {
 // where gives the address at which a port is reached.
 func where(ports []compute.PublishedPort, port int) (address string, ok bool) {
 	for _, published := range ports {
-		if published.Private == port && published.Type == compute.HTTPPort && published.Public != 0 {
+		if published.Private != port || published.Type != compute.HTTPPort {
+			continue
+		}
+		if published.Inner != "" {
+			return published.Inner, true
+		}
+		if published.Public != 0 {
 			ip := published.IP
 			if ip == "" {
 				ip = "127.0.0.1"
@@ -317,6 +324,11 @@ func (p *Proxy) passOn(pr *httputil.ProxyRequest, prefix string) {
 	pr.Out.URL.Scheme = "http"
 	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // what it means is for them to say
 	pr.Out.Header.Add("Via", p.via)
+	pr.Out.Header.Del("Http2-Settings")
+	if strings.EqualFold(pr.Out.Header.Get("Upgrade"), "h2c") { // many requests in one would go by what bounds each: it is as if nobody had asked for it
+		pr.Out.Header.Del("Upgrade")
+		pr.Out.Header.Del("Connection")
+	}
 	pr.SetXForwarded()
 	pr.Out.Header.Del("X-Forwarded-Prefix")
 	if prefix != "" {

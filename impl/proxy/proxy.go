@@ -78,8 +78,9 @@ func New(c Config) *Proxy {
 // newRelay makes what passes requests on to where their contexts say.
 func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
-		Rewrite:      p.rewrite,
-		ErrorHandler: failed,
+		Rewrite:       p.rewrite,
+		FlushInterval: -1, // an answer of known length, too, may come slowly
+		ErrorHandler:  failed,
 		ModifyResponse: func(res *http.Response) error {
 			if to, _ := res.Request.Context().Value(targetKey{}).(target); to.prefix != "" {
 				sandbox(res.Header)

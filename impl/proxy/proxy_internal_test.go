@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,16 @@ func TestProxy_BehindATrustedProxyTheClientIsWhoItSays(t *testing.T) {
 	require.Equal(t, pod+"-8888.pods.example.com", seen.Host)
 	require.Equal(t, []string{"203.0.113.9", "127.0.0.1"}, seen.Header["X-Forwarded-For"])
 	require.Equal(t, "https", seen.Header.Get("X-Forwarded-Proto"))
+}
+
+func TestProxy_GoesToWhereBerthReachesThePod(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "inside") })
+	inner := net.JoinHostPort(s.live[1].IP, strconv.Itoa(s.live[1].Public))
+	for _, public := range []int{0, 1} { // it is not published, or where berth does not come to
+		s.live = []compute.PublishedPort{{Private: 8888, Public: public, Type: "tcp", Inner: "192.0.2.1:1"}, {Private: 8888, Public: public, Type: "http", Inner: inner}}
+		require.Equal(t, "inside", text(t, s.ask(t, "GET", "/", "")))
+	}
 }
 
 func TestProxy_StreamsAsItComes(t *testing.T) {
@@ -327,6 +338,11 @@ func TestProxy_OnePodHasSoManyRequests(t *testing.T) {
 
 	all[0]()
 	require.Equal(t, 200, s.ask(t, "GET", "/", "").StatusCode)
+	require.Eventually(t, func() bool { // the answer is there a moment before
+		s.busy.mu.Lock()
+		defer s.busy.mu.Unlock()
+		return s.busy.all == mostOfPod-1
+	}, 10*time.Second, time.Millisecond)
 	for range mostBusy - mostOfPod + 1 {
 		over, why := s.busy.begin(compute.PodID(strings.Repeat("b", 13) + string(rune('a'+len(all)%3))))
 		require.Empty(t, why)

@@ -1,5 +1,5 @@
 // Command bare is the reference: an echo server with one SQLite table, which reads a body, answers, and does nothing else.
-// With net/http as its second argument it is the same without echo.
+// With net/http as its second argument it is the same without echo, with proxy and a URL it is net/http/httputil's proxy before that.
 package main
 
 import (
@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 
 	"github.com/labstack/echo/v4"
@@ -43,6 +45,11 @@ func main() {
 	var handler http.Handler = e
 	if len(os.Args) > 2 && os.Args[2] == "net/http" {
 		handler = http.HandlerFunc(plain)
+	}
+	if len(os.Args) > 3 && os.Args[2] == "proxy" {
+		to, err := url.Parse(os.Args[3])
+		check(err)
+		handler = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: &http.Transport{MaxIdleConnsPerHost: 512}}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)

@@ -32,6 +32,7 @@ type credentials struct {
 	namespace string
 	transport *http.Transport
 	authorize func(*http.Request) error
+	inside    bool // berth runs in the cluster, and reaches the addresses of Pods
 }
 
 // String gives the server alone.
@@ -94,6 +95,7 @@ func (s source) inCluster(dir string) (credentials, error) {
 		namespace: cmp.Or(s.namespace, strings.TrimSpace(string(namespace)), defaultNamespace),
 		transport: newTransport(secure, nil),
 		authorize: bearer((&tokenFile{path: filepath.Join(dir, "token")}).read),
+		inside:    true,
 	}, nil
 }
 

@@ -193,6 +193,7 @@ func TestInCluster_TheTokenIsReadAgainWhenItChanges(t *testing.T) {
 	write(t, filepath.Join(dir, "namespace"), "mine")
 	write(t, filepath.Join(dir, "token"), token)
 	found, err := source{}.inCluster(dir)
+	require.True(t, found.inside)
 	require.NoError(t, err)
 	require.Equal(t, "mine", found.namespace)
 	require.NoError(t, ping(t, found))

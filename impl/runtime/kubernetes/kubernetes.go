@@ -125,6 +125,7 @@ type Config struct {
 type Runtime struct {
 	config Config
 	client *client
+	inside bool            // berth runs in the cluster, and reaches the addresses of Pods
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -166,7 +167,7 @@ func open(c Config, found credentials) (*Runtime, error) {
 	}
 
 	h := &Runtime{
-		config: c, client: newClient(found, c.Clock), ends: runtime.NewEnds(), hosts: make(chan struct{}, 1), kick: make(chan struct{}, 1),
+		config: c, client: newClient(found, c.Clock), inside: found.inside, ends: runtime.NewEnds(), hosts: make(chan struct{}, 1), kick: make(chan struct{}, 1),
 		cache: newCache(),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())

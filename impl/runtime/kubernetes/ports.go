@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,8 @@ func private(text string) (port int, protocol string, err error) {
 	return 0, "", fmt.Errorf("port %q: it must be a number from 1 to 65535 and http, tcp or udp", text)
 }
 
-// published gives where the ports of a Pod are reached, in the order in which they were asked for. The caller has the lock.
+// published gives where the ports of a Pod are reached, in the order in which they were asked for. berth in the cluster goes to the Pod
+// itself: there, the outer address of a node may lead nowhere, and a load balancer takes minutes. The caller has the lock.
 func (h *Runtime) published(p *pod) []compute.PublishedPort {
 	asked := p.Metadata.Annotations[annotationPorts]
 	if asked == "" {
@@ -58,6 +60,9 @@ func (h *Runtime) published(p *pod) []compute.PublishedPort {
 	for i := range all {
 		if all[i].IP == "" { // its node has not said where it is
 			all[i].Public = 0
+		}
+		if h.inside && p.Status.PodIP != "" {
+			all[i].Inner = net.JoinHostPort(p.Status.PodIP, strconv.Itoa(all[i].Private))
 		}
 	}
 	return all

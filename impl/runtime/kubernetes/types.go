@@ -161,6 +161,7 @@ type podStatus struct {
 	Reason            string            `json:"reason,omitempty"`
 	Message           string            `json:"message,omitempty"`
 	HostIP            string            `json:"hostIP,omitempty"`
+	PodIP             string            `json:"podIP,omitempty"`
 	Conditions        []condition       `json:"conditions,omitempty"`
 	ContainerStatuses []containerStatus `json:"containerStatuses,omitempty"`
 }
