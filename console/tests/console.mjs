@@ -54,4 +54,5 @@ try {
   console.log(`the console: all of it in ${Math.round((Date.now() - began) / 1000)} s`)
 } finally {
   await close()
+  process.exit()
 }

@@ -93,7 +93,8 @@ export async function go(tab, path) {
 }
 
 export async function close() {
-  await browser?.close()
+  // A browser that had a hundred tabs may not end by itself; it ends with this process.
+  await Promise.race([browser?.close(), new Promise(late => setTimeout(late, 5000))])
   await Promise.all(servers.map(child => new Promise(ended => {
     if (child.exitCode !== null || child.signalCode !== null) return ended()
     child.on('exit', ended)

@@ -74,17 +74,20 @@ func (p *webPod) answers() (process int) {
 }
 
 // ask sends a request to the pod, and gives the answer with the whole of its body. A body that ends early is an error.
-func (p *webPod) ask(method, path string, body io.Reader) (*http.Response, string, error) {
+func (p *webPod) ask(method, path string, body io.Reader) (closed, string, error) {
 	req, err := http.NewRequestWithContext(p.Context(), method, p.base+path, body)
 	require.NoError(p, err)
 	res, err := p.client.Do(req)
 	if err != nil {
-		return nil, "", err
+		return closed{}, "", err
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
-	return res, string(text), err
+	return closed{res}, string(text), err
 }
+
+// closed is an answer whose body is closed.
+type closed struct{ *http.Response }
 
 // kill kills the process of the pod.
 func (p *webPod) kill(process int) {
@@ -138,9 +141,8 @@ func TestShown_Websocket(t *testing.T) { inEach(t, (*webPod).echoes) }
 
 // echoes speaks with the pod over a websocket.
 func (p *webPod) echoes() {
-	conn, res, err := websocket.Dial(p.Context(), p.base+"/echo", &websocket.DialOptions{HTTPClient: p.socketClient(), Subprotocols: []string{"echo"}})
+	conn, _, err := websocket.Dial(p.Context(), p.base+"/echo", &websocket.DialOptions{HTTPClient: p.socketClient(), Subprotocols: []string{"echo"}}) //nolint:bodyclose // the connection has it
 	require.NoError(p, err)
-	_ = res.Body // the connection has it
 	conn.SetReadLimit(4 << 20)
 	require.Equal(p, "echo", conn.Subprotocol())
 	for i := range 200 {

@@ -41,7 +41,7 @@ func reaching(t *testing.T, address func() string, trusted *x509.CertPool) *http
 }
 
 // askTLS sends a request with the key of the server, and gives the answer and its body.
-func askTLS(t *testing.T, s *app.Server, client *http.Client, method, url, body string) (*http.Response, string) {
+func askTLS(t *testing.T, s *app.Server, client *http.Client, method, url, body string) (closed, string) {
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+s.FirstKey())
@@ -51,7 +51,7 @@ func askTLS(t *testing.T, s *app.Server, client *http.Client, method, url, body 
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	return res, string(text)
+	return closed{res}, string(text)
 }
 
 func TestTLS_AllInterfacesSpeakHTTPS(t *testing.T) {

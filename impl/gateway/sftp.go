@@ -287,5 +287,5 @@ func (e entry) Mode() fs.FileMode  { return e.mode }
 func (e entry) ModTime() time.Time { return e.changed }
 func (e entry) IsDir() bool        { return e.mode.IsDir() }
 func (e entry) Sys() any           { return &sftp.FileStat{UID: e.uid, GID: e.gid} }
-func (e entry) Uid() uint32        { return e.uid }
+func (e entry) Uid() uint32        { return e.uid } //nolint:revive // the name is that of package sftp
 func (e entry) Gid() uint32        { return e.gid }
