@@ -76,8 +76,12 @@ var _ = area(func() {
 	})
 
 	add("controls.keys.list", []string{"listKeys", "createKey", "revokeKey"}, func(c *Check) {
-		id, key := c.newKey(`,"user":"listed","name":"mine"`, "rest:read")
-		other, _ := c.newKey("", "graphql:read")
+		var id, key, other string
+		c.frozen(func() {
+			id, key = c.newKey(`,"user":"listed","name":"mine"`, "rest:read")
+			c.advance(time.Second)
+			other, _ = c.newKey("", "graphql:read")
+		})
 		listed := c.listedKey(id)
 		require.Equal(c, "mine", listed["name"])
 		require.NotContains(c, listed, "expiresAt")

@@ -14,8 +14,12 @@ type Sample[T any] struct {
 // series are samples, oldest first.
 type series[T any] struct{ samples []Sample[T] }
 
-// add adds a sample, unless it is as the last one, and forgets those that were over a Span ago.
+// add adds a sample, unless it is as the last one, and forgets those that were over a Span ago, and those that are not before it: of the same
+// moment the last one counts, and where the clock was set back, what is to come has not been.
 func (s *series[T]) add(at time.Time, v T, same func(a, b T) bool) {
+	for n := len(s.samples); n > 0 && !s.samples[n-1].At.Before(at); n-- {
+		s.samples = s.samples[:n-1]
+	}
 	if n := len(s.samples); n == 0 || !same(s.samples[n-1].Is, v) {
 		s.samples = append(s.samples, Sample[T]{at, v})
 	}

@@ -180,7 +180,7 @@ func (t *Turn) wait(ctx context.Context, wish Wish) error {
 	return t.withdraw(r, err)
 }
 
-// strictWait is how long a request waits for the one worker that it asks for (rule balance.affinity.strict).
+// strictWait is how long a request waits for the one worker that it asks for (rule balance.affinity.timeout).
 const strictWait = 5 * time.Minute
 
 // withdraw takes a request back that waits no longer, and gives why; nil if it got a worker in this moment.
