@@ -40,14 +40,20 @@ func (s *session) files(ctx context.Context) int {
 
 // serve speaks the protocol with a client, whose relative paths begin at a folder.
 func (f *files) serve(client io.ReadWriteCloser, at string) int {
-	server := sftp.NewRequestServer(client, sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(at))
+	server := sftp.NewRequestServer(unclosed{client}, sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(at))
 	defer func() { _ = server.Close() }()
-	defer context.AfterFunc(f.ctx, func() { _ = server.Close() })()
+	defer context.AfterFunc(f.ctx, func() { _ = client.Close() })()
 	if err := server.Serve(); err != nil && !errors.Is(err, io.EOF) { // however a client leaves, that is no failure: scp goes by the exit code
 		f.Log.Debug("a client for files has left", "error", err)
 	}
 	return 0
 }
+
+// unclosed is a channel that stays open when what is served over it is over: the exit code, by which scp goes, is yet to be sent.
+type unclosed struct{ io.ReadWriter }
+
+// Close does nothing.
+func (unclosed) Close() error { return nil }
 
 // files are the files of a pod, each operation on them a command in it.
 type files struct {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,19 +39,32 @@ func filesOfPod(t *testing.T) *sftp.Client {
 	require.NoError(t, pods.Start(t.Context(), runtime.Allocation{ID: "a", Image: "i"}))
 	log := slog.New(slog.DiscardHandler)
 	g := &Gateway{Config: Config{Log: log, Shells: shell.New(shell.Config{Pods: onePod{}, OfPods: pods, Ending: context.Background(), Clock: compute.SystemClock{}, Log: log})}}
-	f := &files{session: &session{connection: &connection{Gateway: g, pod: "a"}}, ctx: t.Context()}
+	f := &files{session: &session{connection: &connection{Gateway: g, pod: "a"}}, ctx: context.WithoutCancel(t.Context())}
 
 	ours, theirs := net.Pipe()
 	served := make(chan int, 1)
-	go func() { served <- f.serve(theirs, "/tmp") }()
+	channel := &closing{Conn: theirs}
+	go func() { served <- f.serve(channel, "/tmp") }()
 	client, err := sftp.NewClientPipe(ours, ours)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = client.Close()
 		_ = ours.Close()
-		<-served
+		require.Zero(t, <-served)
+		require.False(t, channel.closed.Load(), "the exit code could not be sent")
 	})
 	return client
+}
+
+// closing notes whether it was closed.
+type closing struct {
+	net.Conn
+	closed atomic.Bool
+}
+
+func (c *closing) Close() error {
+	c.closed.Store(true)
+	return c.Conn.Close()
 }
 
 func TestFiles_ComeAndGoWithoutAServerInTheImage(t *testing.T) {
