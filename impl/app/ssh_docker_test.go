@@ -32,7 +32,7 @@ func TestSSH_IntoAContainer(t *testing.T) {
 		_, pod := call(t, "GET", s.URL()+"/v2/pods/"+id, key, "")
 		return pod["status"] == "RUNNING"
 	}, 5*time.Minute, 50*time.Millisecond)
-	signer, line, _ := sshKey(t)
+	signer, line, private := sshKey(t)
 	setKeys(t, s, key, line)
 
 	code, text := inPod(t, s, key, id, runtime.Exec{Command: []string{"sh", "-c", "echo in $RUNPOD_POD_ID; exit 7"}})
@@ -67,4 +67,7 @@ func TestSSH_IntoAContainer(t *testing.T) {
 	require.Zero(t, n)
 	require.Error(t, err)
 	require.NoError(t, client.Close())
+
+	needSSH(t)
+	systemClients(t, s, id, private, "/work")
 }

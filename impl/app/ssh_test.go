@@ -293,13 +293,19 @@ func TestSSH_HostKeyStays(t *testing.T) {
 
 func TestSSH_SystemsClientsWork(t *testing.T) {
 	t.Parallel()
+	needSSH(t)
+	s, _, id, _, private := gate(t)
+	systemClients(t, s, id, private, t.TempDir())
+}
+
+// needSSH skips the rest of a test where the system has no clients of OpenSSH.
+func needSSH(t *testing.T) {
+	t.Helper()
 	for _, program := range []string{"ssh", "scp", "sftp"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(err)
 		}
 	}
-	s, _, id, _, private := gate(t)
-	systemClients(t, s, id, private, t.TempDir())
 }
 
 // systemClients has the clients of OpenSSH do what people do with them. there is a folder of the pod.
