@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -199,7 +200,10 @@ type pacedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	span    time.Duration
-	until   time.Time // that a handler has set; zero: none has
+
+	mu      sync.Mutex // a deadline is set by others than the handler, too
+	until   time.Time  // that was set; zero: none was
+	writing bool       // the handler is
 }
 
 // Unwrap gives the writer of net/http.
@@ -208,24 +212,38 @@ func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // SetWriteDeadline sets a deadline that no piece moves on. It counts while something is written: net/http would end an answer of which
 // nothing is left to be sent.
 func (w *pacedWriter) SetWriteDeadline(t time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.until = t
+	if w.writing && !t.IsZero() {
+		return w.control.SetWriteDeadline(t)
+	}
 	return nil
 }
 
 // pace gives what comes next its time, until over is called.
 func (w *pacedWriter) pace() (over func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	until := w.until
 	if until.IsZero() {
 		until = now().Add(w.span)
 	}
 	_ = w.control.SetWriteDeadline(until) // it fails where the stream has ended, which the write says
-	return func() { _ = w.control.SetWriteDeadline(time.Time{}) }
+	w.writing = true
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		_ = w.control.SetWriteDeadline(time.Time{})
+		w.writing = false
+	}
 }
 
 // last gives what is left to be sent after the handler its time.
 func (w *pacedWriter) last() {
-	w.until = time.Time{}
-	w.pace()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_ = w.control.SetWriteDeadline(now().Add(w.span))
 }
 
 // Write sends text piece by piece.

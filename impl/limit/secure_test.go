@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +27,9 @@ type secured struct {
 	served
 	client *tls.Config
 	http   *http.Client // over HTTP/2
-	raws   []net.Conn
+
+	mu   sync.Mutex
+	raws []net.Conn
 }
 
 // serveTLS is serve over TLS.
@@ -50,6 +53,8 @@ func serveTLS(t *testing.T, most int, do func(s *secured)) {
 		}()
 		defer func() {
 			transport.CloseIdleConnections()
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			for _, conn := range s.raws {
 				_ = conn.Close() // a server that says farewell waits until it is read
 			}
@@ -64,7 +69,9 @@ func serveTLS(t *testing.T, most int, do func(s *secured)) {
 // raw opens a connection.
 func (s *secured) raw() net.Conn {
 	client, server := net.Pipe()
+	s.mu.Lock()
 	s.raws = append(s.raws, client)
+	s.mu.Unlock()
 	s.dialled <- server
 	return client
 }
