@@ -327,9 +327,16 @@ UPGRADE = {
 }
 
 
+def pod(name):
+    """A pod of the account; gives its id."""
+    return requests.post(f"{URL}/v2/pods", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={
+        "name": name, "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2},
+    }).json()["id"]
+
+
 def of_running_pod(request):
     """What asks for no websocket."""
-    request.parameters["podId"] = request.seeds.told_pod()
+    request.parameters["podId"] = pod("running")
     control("POST", "clock/advance", milliseconds=600000)
     return request.send()
 
@@ -340,11 +347,8 @@ def upgraded(request):
 
 
 def of_ended_pod(request):
-    made = requests.post(f"{URL}/v2/pods", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={
-        "name": "ended", "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2},
-    })
-    request.parameters["podId"] = made.json()["id"]
-    requests.post(f"{URL}/v2/pods/{made.json()['id']}/action", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={"action": "stop"})
+    request.parameters["podId"] = pod("ended")
+    requests.post(f"{URL}/v2/pods/{request.parameters['podId']}/action", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={"action": "stop"})
     return request.send()
 
 
@@ -458,7 +462,7 @@ for address in sys.argv[1:]:
     operations += [(found.ok(), seeds) for found in document.get_all_operations()]
 served = [(o, s) for o, s in operations if not o.path.startswith("/_berth/")]
 hosts = [(o, s) for o, s in operations if o.path.startswith("/_berth/hosts")]
-told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history", "/exec")) or o.path in ("/_berth/events", "/_berth/session", "/_berth/keys")]
+told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history", "/exec")) or o.path in ("/_berth/events", "/_berth/session") or (o.path, o.method) == ("/_berth/keys", "get")]
 ADMIN = control("POST", "keys", scopes=["admin"])["key"]
 POWERLESS = control("POST", "keys", scopes=["graphql:read"])["key"]
 control("POST", "clock/freeze")
