@@ -95,7 +95,7 @@ var rooms = map[string]struct {
 	"impl/loop/reconcile":              {may: []string{"impl/compute"}},
 	"impl/webhook":                     {uses: []string{http}},
 	"impl/reference":                   {uses: []string{http}},
-	"console":                          {uses: []string{http}},
+	"console":                          {may: []string{"impl/reference"}, uses: []string{http}},
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/shell":                       {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/gateway":                     {may: []string{"impl/compute", "impl/runtime", "impl/shell"}},

@@ -66,9 +66,11 @@ func (r *eventReader) read(response *http.Response) {
 	defer func() { _ = response.Body.Close() }()
 	scanner := bufio.NewScanner(response.Body)
 	var one event
+
 	for scanner.Scan() {
 		name, text, _ := strings.Cut(scanner.Text(), ":")
 		text = strings.TrimPrefix(text, " ")
+
 		switch name {
 		case "id":
 			one.id = text
@@ -86,6 +88,7 @@ func (r *eventReader) read(response *http.Response) {
 				r.comments <- text
 				continue
 			}
+
 			if one.kind != "" {
 				r.events <- one
 			} else if one.id != "" {

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/berthdev/berth/impl/reference"
 )
 
 // Root is the path of the console. What is below it is the console, too: it finds by the path which of its pages is meant.
@@ -95,7 +97,7 @@ func (f file) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Vary", "Accept-Encoding")
-	if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+	if reference.AcceptsGzip(r.Header.Values("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("ETag", strconv.Quote(f.etag))
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.text))
@@ -112,18 +114,4 @@ func (f file) send(w http.ResponseWriter, r *http.Request) {
 		panic(err)
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
-}
-
-// acceptsGzip reads Accept-Encoding: a list of codings, each perhaps with a weight, of which 0 refuses it.
-func acceptsGzip(values []string) bool {
-	for coding := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		name, parameter, _ := strings.Cut(coding, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			continue
-		}
-		key, weight, weighted := strings.Cut(strings.TrimSpace(parameter), "=")
-		q, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
-		return !weighted || !strings.EqualFold(strings.TrimSpace(key), "q") || err == nil && q > 0
-	}
-	return false
 }

@@ -91,6 +91,7 @@ func newWorkerExecCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			id := worker
 			if id == "" {
 				list, _, err := c.workersOf(cmd.Context(), endpoint)
@@ -102,6 +103,7 @@ func newWorkerExecCommand(r *resource[rest.Endpoint]) *cobra.Command {
 				}
 				id, _ = newest(list)
 			}
+
 			in := func(server string, p controls.ExecPodParams) (*http.Request, error) {
 				return controlsclient.NewExecWorkerRequest(server, endpoint, id, (*controls.ExecWorkerParams)(&p))
 			}

@@ -49,12 +49,12 @@ func TestSSH_IntoAContainer(t *testing.T) {
 	_, err = files.Stat("/usr/lib/openssh/sftp-server")
 	require.Error(t, err, "berth is the server")
 	long := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
-	file, err := files.Create("/work/long")
+	file, err := files.Create("/data/long")
 	require.NoError(t, err)
 	_, err = file.ReadFrom(bytes.NewReader(long))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
-	file, err = files.Open("/work/long")
+	file, err = files.Open("/data/long")
 	require.NoError(t, err)
 	got, err := io.ReadAll(file)
 	require.NoError(t, err)
@@ -69,5 +69,5 @@ func TestSSH_IntoAContainer(t *testing.T) {
 	require.NoError(t, client.Close())
 
 	needSSH(t)
-	systemClients(t, s, id, private, "/work")
+	systemClients(t, s, id, private, "/data")
 }

@@ -99,6 +99,7 @@ func (s *session) prepare(requests <-chan *ssh.Request) func(context.Context) in
 			run func(context.Context) int
 			ok  bool
 		)
+
 		switch r.Type {
 		case "env":
 			ok = s.takeVariable(r.Payload)
@@ -119,6 +120,7 @@ func (s *session) prepare(requests <-chan *ssh.Request) func(context.Context) in
 				run = s.files
 			}
 		}
+
 		_ = r.Reply(ok || run != nil, nil) // it may have gone
 		if run != nil {
 			return run
@@ -256,12 +258,14 @@ func (c *connection) forward(ctx context.Context, opened ssh.NewChannel) {
 		_ = opened.Reject(ssh.ConnectionFailed, "that cannot be read")
 		return
 	}
+
 	address, ok := c.loopback(asked.Host)
 	if !ok || asked.Port == 0 || asked.Port > 1<<16-1 {
 		c.Log.Info("a forwarding by ssh was refused", "pod", c.pod, "user", c.by.User, "from", c.by.From)
 		_ = opened.Reject(ssh.Prohibited, "forwarding leads to localhost of the pod alone")
 		return
 	}
+
 	channel, requests, err := opened.Accept()
 	if err != nil {
 		return

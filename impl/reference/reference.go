@@ -157,7 +157,7 @@ func compressed(name, contentType string) http.Handler {
 		w.Header().Set("Vary", "Accept-Encoding")
 
 		sum := text[len(text)-8 : len(text)-4] // a gzip file ends in the checksum and the size of what is inside
-		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		if AcceptsGzip(r.Header.Values("Accept-Encoding")) {
 			w.Header().Set("ETag", fmt.Sprintf(`"%x-gzip"`, sum))
 			w.Header().Set("Content-Encoding", "gzip")
 			http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(text))
@@ -174,8 +174,8 @@ func compressed(name, contentType string) http.Handler {
 	})
 }
 
-// acceptsGzip reads Accept-Encoding: a list of codings, each perhaps with a weight, of which 0 refuses it.
-func acceptsGzip(values []string) bool {
+// AcceptsGzip reads the values of Accept-Encoding: lists of codings, each perhaps with a weight, of which 0 refuses it.
+func AcceptsGzip(values []string) bool {
 	for coding := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, parameter, _ := strings.Cut(coding, ";")
 		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {

@@ -142,6 +142,7 @@ func (a *Authority) step(w http.ResponseWriter, step string, n int, asked answer
 		a.thumbprint = base64.RawURLEncoding.EncodeToString(sum[:])
 		w.Header().Set("Location", a.Directory+"/accounts/1")
 		return 201, map[string]any{"status": "valid"}
+
 	case "order":
 		if a.refuses > 0 {
 			a.refuses--
@@ -153,6 +154,7 @@ func (a *Authority) step(w http.ResponseWriter, step string, n int, asked answer
 		return 201, a.order(n)
 	case "orders":
 		return 200, a.order(n)
+
 	case "authorization":
 		return 200, map[string]any{
 			"status": a.orders[n].status("pending", "valid"), "identifier": map[string]any{"type": "dns", "value": a.orders[n].host},
@@ -161,6 +163,7 @@ func (a *Authority) step(w http.ResponseWriter, step string, n int, asked answer
 	case "challenge":
 		a.orders[n].valid = a.proves(a.orders[n].host)
 		return 200, map[string]any{"type": a.challenge, "token": token, "status": a.orders[n].status("invalid", "valid")}
+
 	case "finalize":
 		a.orders[n].leaf = a.issue(asked.payload.CSR)
 		w.Header().Set("Location", fmt.Sprint(a.Directory, "/orders/", n))

@@ -81,12 +81,13 @@ const (
 // Run runs the suite; f makes a fresh fixture for each test.
 func Run(t *testing.T, f func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
-		"a started allocation comes up":                                   comesUp,
-		"starting an allocation that is up changes nothing":               startIsIdempotent,
-		"a stopped allocation has ended":                                  stopEnds,
-		"a stopped allocation can be started again":                       startsAgain,
-		"a removed allocation is unknown":                                 removeForgets,
-		"an unknown id is ErrUnknown, and Remove does not mind":           unknownID,
+		"a started allocation comes up":                         comesUp,
+		"starting an allocation that is up changes nothing":     startIsIdempotent,
+		"a stopped allocation has ended":                        stopEnds,
+		"a stopped allocation can be started again":             startsAgain,
+		"a removed allocation is unknown":                       removeForgets,
+		"an unknown id is ErrUnknown, and Remove does not mind": unknownID,
+
 		"the exit code is the program's":                                  exitCode,
 		"the logs hold what was written":                                  logs,
 		"the logs hold what earlier runs wrote":                           oldLogs,
@@ -107,15 +108,17 @@ func Run(t *testing.T, f func(t *testing.T) Fixture) {
 		"arguments may be JSON":                                           handsJSON,
 		"a persistent mount outlives a stop, the disk does not":           persists,
 		"a network volume is shared and outlives everybody":               shares,
-		"memory is limited":                                               limitsMemory,
-		"processes are limited":                                           limitsProcesses,
-		"what an allocation uses is measured":                             measures,
-		"ports are published, anew at each start":                         publishes,
-		"a command runs beside the program":                               commands,
-		"a command may have a terminal":                                   commandsWithTerminals,
-		"a command that nobody waits for ends":                            commandsEnd,
-		"no command runs in what is not up":                               noCommands,
-		"an allocation is placed where there is room, or nowhere":         places,
+
+		"memory is limited":                       limitsMemory,
+		"processes are limited":                   limitsProcesses,
+		"what an allocation uses is measured":     measures,
+		"ports are published, anew at each start": publishes,
+
+		"a command runs beside the program":                       commands,
+		"a command may have a terminal":                           commandsWithTerminals,
+		"a command that nobody waits for ends":                    commandsEnd,
+		"no command runs in what is not up":                       noCommands,
+		"an allocation is placed where there is room, or nowhere": places,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -64,7 +64,7 @@ func Tools(t testing.TB, programs ...string) string {
 func packFiles(files map[string]string) (*bytes.Buffer, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	for _, folder := range []string{"tmp/", "work/"} {
+	for _, folder := range []string{"tmp/", "data/"} {
 		if err := w.WriteHeader(&tar.Header{Name: folder, Typeflag: tar.TypeDir, Mode: 0o1777}); err != nil {
 			return nil, err
 		}
