@@ -78,12 +78,15 @@ check-drift: build ## hold spec/ against a public document, DOC=public.json, and
 	bin/berth spec drift "$(DOC)" --expected spec/differences.yaml --name $(or $(NAME),drift) --overlay artefacts/$(or $(NAME),drift).overlay.yaml
 
 .PHONY: rules
-rules: ## write RULES.md, the page and the options of settings, the pictures of statuses and rooms and the schema of new databases from their sources
+rules: ## write RULES.md, the pages of settings, commands and errors, the options, the pictures of statuses and rooms, the schema of new databases and the pages in docs/built from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'TestSchema_Is' ./store/sqlite
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
+	BERTH_GOLDEN=write go test -count=1 -run 'TestReference' ./cmd/berth
 	BERTH_GOLDEN=write go test -count=1 -run 'TestSettings' ./impl/app
 	BERTH_GOLDEN=write go test -count=1 -run 'TestKnown' ./impl/journal/bodies
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
+	BERTH_GOLDEN=write go test -count=1 -run 'TestErrors' ./docs/site
+	BERTH_GOLDEN=write go test -count=1 -run 'TestSite_IsUpToDate' ./docs/site
 
 .PHONY: fixture
 fixture: ## write a database of this release, from which upgrades are tested: once for each release whose schema is a new one
@@ -162,7 +165,7 @@ thousand: build ## 1,000 tests in Go and in pytest, each with a server of its ow
 	cd conformance/bench && go run . -berth ../../bin/berth -tests $(or $(TESTS),1000) tests
 
 .PHONY: readme
-readme: ## run the quick starts of README.md word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
+readme: ## run the quick starts, docs/start*.md, word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
 	.ci/readme $(START)
 
 .PHONY: fuzz-contract
@@ -197,9 +200,13 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 pause: build ## pause servers and step their clocks under load, 100 times each, 4 servers side by side (PAUSES=n LEASE=30s SERVERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -pauses $(or $(PAUSES),100) -lease $(or $(LEASE),30s) -servers $(or $(SERVERS),4) $(if $(SEED),-seed $(SEED))
 
+.PHONY: upgrades
+upgrades: build ## a database of every earlier commit that changed the schema is upgraded and says what it said, or is refused (needs git, Python and half an hour; COMMITS="a b" for some)
+	python3 conformance/upgrades/upgrades.py bin/berth $(COMMITS)
+
 .PHONY: backup
-backup: build ## backups of a server under load, killed in every other one, served elsewhere, 20 times (ROUNDS=n SEED=n)
-	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -backups $(or $(ROUNDS),20) $(if $(SEED),-seed $(SEED))
+backup: build ## backups of a server under load, killed in every other one, and what servers ship that lose their disks, served elsewhere, 20 times each (ROUNDS=n SEED=n)
+	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -backups $(or $(ROUNDS),20) -lost $(or $(ROUNDS),20) $(if $(SEED),-seed $(SEED))
 
 .PHONY: cluster
 cluster: build ## pods on Kubernetes: a real API server, scheduler and controller manager, which are built once (10 minutes), with simulated nodes; CACHE=directory of them

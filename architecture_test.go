@@ -68,14 +68,16 @@ var rooms = map[string]struct {
 	"store/postgres":                   {may: []string{"store", "store/groupcommit", "store/sqldb", "store/transfer", "impl/compute"}, uses: []string{sql, pgx}},
 	"store/pgtest":                     {may: []string{"impl/compute"}, uses: []string{pgx}}, // a PostgreSQL of one's own
 	"store/storetest":                  {may: []string{"store", "store/transfer", "impl/compute"}},
+	"store/ship":                       {may: []string{"impl/atomicfile", "impl/compute", "store/sqlite"}, uses: []string{http}},
 	"store/faulttest":                  {may: []string{"impl/atomicfile"}},
 	"impl/args":                        {},
+	"impl/audit":                       {may: []string{"impl/compute", "store"}},
 	"impl/changes":                     {may: []string{"impl/compute", "store"}},
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
 	"impl/certificate":                 {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/certificate/certificatetest": {uses: []string{http}}, // an authority of one's own
 	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
-	"impl/proxy":                       {may: []string{"impl/compute", "impl/limit", "impl/problem", "impl/queue"}, uses: []string{http}},
+	"impl/proxy":                       {may: []string{"impl/compute", "impl/journal", "impl/limit", "impl/problem", "impl/queue"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
 	"impl/history":                     {may: []string{"impl/compute", "impl/queue"}},
 	"impl/setting":                     {},
@@ -95,6 +97,8 @@ var rooms = map[string]struct {
 	"impl/loop/reconcile":              {may: []string{"impl/compute"}},
 	"impl/webhook":                     {uses: []string{http}},
 	"impl/reference":                   {uses: []string{http}},
+	"docs":                             {may: []string{"impl/reference"}, uses: []string{http}},
+	"docs/site":                        {},
 	"console":                          {may: []string{"impl/reference"}, uses: []string{http}},
 	"impl/observe":                     {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/shell":                       {may: []string{"impl/compute", "impl/runtime"}},
@@ -106,15 +110,15 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/changes", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/history", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/runtime", "impl/script", "impl/seed", "impl/shell", "impl/shell/wire", "impl/spelling", "impl/validate", "spec", "impl/why"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/audit", "impl/changes", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/history", "impl/journal", "impl/journal/bodies", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/runtime", "impl/script", "impl/seed", "impl/shell", "impl/shell/wire", "impl/spelling", "impl/validate", "spec", "impl/why"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
-		may:  []string{"gen/graph", "impl/compute", "impl/control", "impl/fault", "impl/journal", "impl/limit", "impl/problem", "impl/validate"},
+		may:  []string{"gen/graph", "impl/audit", "impl/compute", "impl/control", "impl/fault", "impl/journal", "impl/limit", "impl/problem", "impl/validate"},
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"console", "graphql", "impl/atomicfile", "impl/certificate", "impl/changes", "impl/compute", "impl/control", "impl/fault", "impl/gateway", "impl/history", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/shell", "impl/webhook", "store", "store/postgres", "store/sqlite", "store/transfer", "impl/why"},
+		may:  []string{"console", "docs", "graphql", "impl/atomicfile", "impl/audit", "impl/certificate", "impl/changes", "impl/compute", "impl/control", "impl/fault", "impl/gateway", "impl/history", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/proxy", "impl/queue", "impl/reference", "impl/replica", "impl/runtime", "impl/runtimes", "impl/seed", "impl/setting", "impl/shell", "impl/webhook", "store", "store/postgres", "store/ship", "store/sqlite", "store/transfer", "impl/why"},
 		uses: []string{http},
 	},
 	"conformance":          {may: []string{"spec", "spec/answers", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "conformance/spread", "impl/app"}, uses: []string{http}},
@@ -124,7 +128,7 @@ var rooms = map[string]struct {
 	"conformance/spread":   {},
 	"conformance/thousand": {},                                                    // a test alone
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
-	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/runtime", "impl/seed", "impl/setting", "impl/shell/wire", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":            {may: []string{"conformance", "docs", "impl/reference", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/runtime", "impl/seed", "impl/setting", "impl/shell/wire", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
 	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/runtime", "impl/setting", "impl/shell/wire", "impl/worker"}, uses: []string{http}}, // what embedders import
 	"berthtest":            {may: []string{""}},

@@ -29,6 +29,21 @@ type Options struct {
 	// SecretKey is the setting secret-key: file with the 32 bytes that are the key of what is stored encrypted, which all
 	// servers of one --store share; without it, secret.key of the data directory.
 	SecretKey string
+	// BackupTo is the setting backup-to: folder, or s3://BUCKET/PREFIX, to which the database is copied as it is written,
+	// for berth restore; keys of S3 are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, its region in AWS_REGION; one for
+	// each server; not with --store.
+	BackupTo string
+	// BackupEndpoint is the setting backup-endpoint: URL of what speaks the interface of S3, such as http://10.0.0.9:9000;
+	// without it AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon's.
+	BackupEndpoint string
+	// BackupEvery is the setting backup-every: how often what was written goes to --backup-to: about so much may be lost
+	// with the disk. Default: 1s.
+	BackupEvery time.Duration
+	// BackupKeep is the setting backup-keep: how far back berth restore --at can go. Default: 72h0m0s.
+	BackupKeep time.Duration
+	// BackupWithKey is the setting backup-with-key: copy the key of what is sealed to --backup-to, too, which is then as
+	// secret as that is.
+	BackupWithKey bool
 	// Listen is the setting listen: address of all interfaces; port 0 picks one. Default: 127.0.0.1:0.
 	Listen string
 	// TLSCert is the setting tls-cert: file of a certificate, in PEM with those between it and its authority, by which
@@ -75,7 +90,8 @@ type Options struct {
 	// ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable.
 	AllowedHosts []string
 	// TrustedProxies is the setting trusted-proxies: addresses or networks, such as 10.0.0.0/8, of proxies whose
-	// X-Forwarded-Proto and X-Forwarded-Host are believed; repeatable; nobody's without it.
+	// X-Forwarded-Proto, X-Forwarded-Host and, in the audit log, X-Forwarded-For are believed; repeatable; nobody's
+	// without it.
 	TrustedProxies []string
 	// MaxConnections is the setting max-connections: how many connections there may be; 0: 4096, or three quarters of the
 	// files that the process may have open if that is less. Default: 0.
@@ -178,6 +194,15 @@ type Options struct {
 	// PodRetention is the setting pod-retention: how long the row of a terminated pod is kept; its environment, arguments
 	// and log go at once. Default: 24h.
 	PodRetention time.Duration
+	// WebhookRetention is the setting webhook-retention: how long a delivery of a webhook that is over stays in the log.
+	// Default: 24h.
+	WebhookRetention time.Duration
+	// KeyRetention is the setting key-retention: how long a key that was revoked or has expired stays listed. Default:
+	// 720h.
+	KeyRetention time.Duration
+	// AuditRetention is the setting audit-retention: how long it is kept who changed what, for berth audit; the last
+	// 100000 changes at most. Default: 2160h.
+	AuditRetention time.Duration
 	// Drain is the setting drain: how long requests may take to end at shutdown. Default: 10s.
 	Drain time.Duration
 	// DrainNotice is the setting drain-notice: how long /readyz says at shutdown that the server leaves before it stops to

@@ -97,7 +97,7 @@ var _ = area(func() {
 
 	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
 		c.forbidden(c.key("read"), func(op Operation) bool {
-			return op.Document == "rest" && op.Method == "GET" || isWhy(op) || isEvents(op)
+			return op.Document == "rest" && op.Method == "GET" || isWhy(op) || isEvents(op) || isAudit(op)
 		})
 	})
 	add("auth.scopes.write", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
@@ -117,7 +117,9 @@ var _ = area(func() {
 		c.forbidden(c.key("graphql"), func(Operation) bool { return false })
 	})
 	add("auth.scopes.admin", []string{"listPods", "createPod", "run"}, func(c *Check) {
-		c.forbidden(c.key("admin"), func(op Operation) bool { return isHosts(op) || isEvents(op) || isKeyList(op) || isFleetHistory(op) })
+		c.forbidden(c.key("admin"), func(op Operation) bool {
+			return isHosts(op) || isEvents(op) || isKeyList(op) || isFleetHistory(op) || isAudit(op)
+		})
 	})
 
 	add("auth.scopes.all", []string{"listPods", "createPod", "health", "ping"}, func(c *Check) {

@@ -251,6 +251,28 @@ var _ = area(func() {
 		l.refused(l.send(asked{method: "POST", length: most + 1}), 413, "")
 	})
 
+	add("balance.workers", []string{"getBalancedWorkers", "createEndpoint"}, func(c *Check) {
+		c.needsSim()
+		c.frozen(func() {
+			l := c.newBalancer(`"workers":{"min":1,"max":1}`, `"env":{"PORT":"8000"}`)
+			crew := func(key string) Answer {
+				return c.Send(Request{Method: "GET", URL: c.URL + controlsPath + "endpoints/" + l.id + "/workers", Key: key})
+			}
+			id := l.comes()["id"]
+			a := crew("")
+			require.Equal(c, 200, a.Status, "%s", a.Body)
+			require.Equal(c, []any{8000.0, 8000.0, "/ping"}, []any{a.JSON["port"], a.JSON["healthPort"], a.JSON["healthPath"]})
+			require.Equal(c, []any{map[string]any{"id": id, "health": "healthy", "requests": 0.0}}, a.JSON["workers"], "nothing of it is reached")
+
+			_, invoker := c.newKey("", "queue:*:invoke", "rest:write")
+			c.Refused(crew("Bearer "+invoker), 403)
+			_, stranger := c.newKey(`,"user":"stranger"`, "all")
+			c.Refused(crew("Bearer "+stranger), 404)
+			q, _ := c.ownQueue()
+			c.Refused(c.about("endpoints/"+q.Endpoint+"/workers"), 404)
+		})
+	})
+
 	add("balance.delete", append(made, "deleteEndpoint"), func(c *Check) {
 		c.needsControls()
 		c.frozen(func() {

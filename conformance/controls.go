@@ -17,9 +17,10 @@ func isHosts(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath
 // isJobs reports whether the operation tells of jobs, for keys that may read them at their endpoints.
 func isJobs(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath+"jobs") }
 
-// isWhy reports whether the operation tells why a pod or an endpoint does not go on, or how it stood, for keys with rest:read.
+// isWhy reports whether the operation tells why a pod or an endpoint does not go on, how it stood, or how its workers are, for keys with
+// rest:read.
 func isWhy(op Operation) bool {
-	return strings.HasPrefix(op.Path, controlsPath) && (strings.HasSuffix(op.Path, "/why") || strings.HasSuffix(op.Path, "/history") && !isFleetHistory(op)) && !isJobs(op)
+	return strings.HasPrefix(op.Path, controlsPath) && (strings.HasSuffix(op.Path, "/why") || strings.HasSuffix(op.Path, "/workers") || strings.HasSuffix(op.Path, "/history") && !isFleetHistory(op)) && !isJobs(op)
 }
 
 // isExec reports whether the operation runs commands, for keys with rest:write.
@@ -30,9 +31,12 @@ func isExec(op Operation) bool {
 // isEvents reports whether the operation follows what changes, for all who may read some of it.
 func isEvents(op Operation) bool { return op.Path == controlsPath+"events" }
 
+// isAudit reports whether the operation tells who changed what, for keys with rest:read and the scope admin.
+func isAudit(op Operation) bool { return op.Path == controlsPath+"audit" }
+
 // isServed reports whether the operation is served without test controls, too.
 func isServed(op Operation) bool {
-	return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op)
+	return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op) || isAudit(op)
 }
 
 // needsControls skips the rule where the target has no test controls.

@@ -49,6 +49,8 @@ func checkGraphQL(c require.TestingT, a Answer) {
 }
 
 // graphQL sends a document with the key of the target.
+//
+//go:noinline
 func (c *Check) graphQL(document string) Answer { return c.graphQLAs("", document, nil) }
 
 // graphQLAs sends a document with variables and a key: "-" sends none, an empty one that of the target.
@@ -133,6 +135,8 @@ func (c *Check) gpuType(id string, price graphclient.GpuLowestPriceInput) *graph
 }
 
 // to gives a pointer to v.
+//
+//go:noinline
 func to[T any](v T) *T { return &v }
 
 // all gives what the pointers point to.

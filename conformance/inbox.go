@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,24 @@ func (c *Check) delivery(job string) map[string]any {
 	}
 	require.Fail(c, "not in the log", job)
 	return nil
+}
+
+// numberOf gives the number of the delivery of the job as it is written.
+func (c *Check) numberOf(job string) json.Number {
+	var log struct {
+		Webhooks []struct {
+			Job    string
+			Number json.Number
+		}
+	}
+	require.NoError(c, json.Unmarshal(c.control("GET", "webhooks", "").Body, &log))
+	for _, w := range log.Webhooks {
+		if w.Job == job {
+			return w.Number
+		}
+	}
+	require.Fail(c, "not in the log", job)
+	return ""
 }
 
 // redeliver asks for one more delivery.
@@ -84,6 +103,16 @@ var _ = area(func() {
 			c.advance(10 * time.Second)
 			require.EqualValues(c, 204, c.received(2)[1]["status"])
 		})
+	})
+
+	add("controls.webhooks.numbers", []string{"getWebhooks", "run"}, func(c *Check) {
+		c.needsControls()
+		id := c.ofInbox()
+		c.cancel(id)
+		number, whole := new(big.Int).SetString(string(c.numberOf(id)), 10)
+		require.True(c, whole)
+		require.Positive(c, number.Sign())
+		require.Negative(c, number.Cmp(big.NewInt(1<<53)), "%s", number)
 	})
 
 	add("controls.webhooks.deliver", []string{"deliverWebhook", "getWebhooks"}, func(c *Check) {

@@ -33,6 +33,8 @@ func (c *Check) createPod(body string) map[string]any {
 }
 
 // newPod creates a pod and gives its id.
+//
+//go:noinline
 func (c *Check) newPod(body string) string { return c.createPod(body)["id"].(string) }
 
 func (c *Check) getPod(id string) map[string]any {

@@ -166,6 +166,8 @@ func (a Answer) summary() string {
 }
 
 // REST sends a request to the REST interface.
+//
+//go:noinline
 func (c *Check) REST(method, path, body string) Answer {
 	return c.Send(Request{Method: method, URL: c.URL + path, Body: body})
 }

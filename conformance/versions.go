@@ -80,7 +80,7 @@ var _ = area(func() {
 			c.Skip("the target has no reference pages")
 		}
 
-		for _, path := range []string{"/docs", "/docs/rest", "/docs/queue", "/docs/worker"} {
+		for _, path := range []string{"/docs", "/docs/reference", "/docs/rest", "/docs/queue", "/docs/worker"} {
 			a := c.Send(Request{Method: "GET", URL: c.URL + path, Key: "-"})
 			require.Equal(c, 200, a.Status)
 			require.Contains(c, a.Header.Get("Content-Type"), "text/html")

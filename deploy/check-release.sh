@@ -63,6 +63,22 @@ make --no-print-directory release
 (cd dist && sha256sum --check --quiet SHA256SUMS)
 echo "ok: the checksums (after $SECONDS s)"
 
+# manual: every page of the archives, without a warning of what formats them.
+manual() {
+	local page pages=0
+	mkdir -p "$tmp/archive"
+	tar -xzf "$(find dist -name 'berth_*_linux_*.tar.gz' | sort | head -n 1)" -C "$tmp/archive"
+	for page in "$tmp"/archive/man/*.1; do
+		groff -man -ww -Tutf8 "$page" >/dev/null 2>"$tmp/warnings"
+		[ ! -s "$tmp/warnings" ] || { head "$tmp/warnings"; fail "$(basename "$page") is not as man wants it"; }
+		pages=$((pages + 1))
+	done
+	[ "$pages" -gt 30 ] || fail "the archive has $pages pages of the manual"
+	echo "ok: $pages pages of the manual"
+}
+(cd deploy/release && go test -count=1 . >/dev/null) || fail "deploy/release has a test that fails"
+if command -v groff >/dev/null; then manual; else echo "SKIPPED: the manual needs groff"; fi
+
 # again makes the release once more and compares, beside what follows.
 again() {
 	mkdir -p "$tmp/else/where"
@@ -105,7 +121,7 @@ nothing() {
 	used "nothing at all" "apt-get install -y /dist/berth_*_$arch.deb" "berth dev --input '{\"text\":\"hello\"}' -- berth worker --handler echo"
 	inside "nothing at all" sh -ec '
 		BERTH_CONFIG=/etc/berth/config.yaml berth config show >/dev/null
-		test -s /usr/share/bash-completion/completions/berth
+		test -s /usr/share/bash-completion/completions/berth && test -s /usr/share/doc/berth/berth.ps1 && test -s /usr/share/man/man1/berth-pods.1
 		echo "# mine" >>/etc/berth/config.yaml
 		apt-get remove -y berth >/dev/null 2>&1
 		grep -q mine /etc/berth/config.yaml && ! test -e /usr/bin/berth && ! test -e /usr/lib/systemd/system/berth.service' || fail "the package does not go as it should"
@@ -114,7 +130,7 @@ nothing() {
 	# The tool of Fedora and RHEL, in a system that has a shell for its scripts.
 	cp -a "$tmp/nothing" "$tmp/rpm"
 	rpm --root "$tmp/rpm" --install --nodeps dist/berth-*."$(uname -m)".rpm || fail "rpm does not install the package"
-	inside rpm sh -ec 'berth version && test -s /usr/lib/systemd/system/berth.service && test -s /usr/share/zsh/site-functions/_berth' >/dev/null || fail "the package of RPM has not what it should"
+	inside rpm sh -ec 'berth version && test -s /usr/lib/systemd/system/berth.service && test -s /usr/share/zsh/site-functions/_berth && test -s /usr/share/man/man1/berth.1' >/dev/null || fail "the package of RPM has not what it should"
 	rpm --root "$tmp/rpm" --erase berth || fail "rpm does not remove the package"
 	[ ! -e "$tmp/rpm/usr/bin/berth" ] || fail "the package of RPM stays"
 	echo "ok: the package of RPM, installed and removed by rpm"

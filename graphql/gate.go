@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 
+	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
 )
 
@@ -22,6 +23,7 @@ type gate struct {
 var _ interface {
 	graphql.OperationParameterMutator
 	graphql.OperationContextMutator
+	graphql.RootFieldInterceptor
 	graphql.HandlerExtension
 } = gate{}
 
@@ -131,4 +133,14 @@ func (g gate) MutateOperationContext(ctx context.Context, o *graphql.OperationCo
 
 	o.DisableIntrospection = !g.Introspection
 	return nil
+}
+
+// InterceptRootField has what a mutation changes noted as the caller's (rule audit.doors).
+func (g gate) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	c := callOf(ctx)
+	if c.key == nil || graphql.GetOperationContext(ctx).Operation.Operation != ast.Mutation {
+		return next(ctx)
+	}
+	field := graphql.GetRootFieldContext(ctx).Field.Name
+	return next(audit.With(ctx, audit.Actor{User: c.key.UserID, Key: c.key.ID, Request: c.requestID, Operation: field, Client: c.client}))
 }

@@ -64,6 +64,7 @@ type Services struct {
 	Clock         compute.Clock
 	Log           *slog.Logger
 	Limits        Limits
+	Client        func(*http.Request) string // gives the address of a client
 	Introspection bool
 	Playground    bool // GET answers a page to try queries on
 }
@@ -101,6 +102,7 @@ var playground []byte
 type call struct {
 	key       *compute.Key // nil: none was sent
 	requestID string
+	client    string       // its address
 	values    int          // that the answer has, about; 0: the document is not valid
 	body      []byte       // as it was sent, until its memory is given back
 	shown     bool         // it met a fault before a field
@@ -143,6 +145,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	c.key = key
 	if key != nil {
+		c.client = h.Client(r)
 		journal.Of(ctx).By(*key)
 		ctx = control.WithSpendLimit(ctx, *key)
 	}

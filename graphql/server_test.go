@@ -73,7 +73,8 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 		Registries: registries, Secrets: secrets, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}, control.Runtime{Can: compute.AllCapabilities}),
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
-		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Client: func(*http.Request) string { return "192.0.2.1" },
+		Log:    slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 
 	if set != nil {

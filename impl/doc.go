@@ -5,6 +5,7 @@
 //	control   what an operator asks for, and where pods are placed
 //	queue     a job's life
 //	loop      what happens unasked; reconcile, below it, is the one shape of that
+//	audit     who changed what, noted in the transaction of the change
 //	why       why a job, a worker or a pod does not go on
 //	runtime   what pods and workers run on: each kind is a package below it, and registers itself
 //	runtimes  the list of those kinds

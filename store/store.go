@@ -42,7 +42,7 @@ type Tx interface {
 	Times
 	Seeds
 	States
-	// Clear removes everything but declared endpoints, their workers, keys, the lag, and where runtimes are.
+	// Clear removes everything but declared endpoints, their workers, keys, the lag, where runtimes are, and who changed what.
 	Clear() error
 }
 
@@ -106,10 +106,11 @@ type Resources interface {
 	Secrets
 }
 
-// Access stores who may make requests, and how many.
+// Access stores who may make requests, how many, and who changed what.
 type Access interface {
 	Keys
 	RequestCounts
+	Audit
 }
 
 // Pods stores pods.

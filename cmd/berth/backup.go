@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +22,8 @@ called, read through and on disk when it ends. A server that runs goes on meanwh
 The backup has everything but the data of pods and volumes, and the key of what is sealed in the database: registry credentials, secrets
 and the keys of pods. --with-key copies that into FILE.key, which is as secret as these are: without it, keep the file that the command
 names in a safe place.
+
+A server with --backup-to ships the database as it is written; berth backup list shows what is there.
 
 A PostgreSQL database (--store) has backups of its own: pg_dump, or pg_basebackup.`,
 		Example: `  berth backup /backups/berth.db --data /var/lib/berth
@@ -43,7 +47,51 @@ A PostgreSQL database (--store) has backups of its own: pg_dump, or pg_basebacku
 	addSettings(cmd, cmd.Flags(), settingsNamed("data", "store", "secret-key"))
 	cmd.Flags().BoolVar(&o.WithKey, "with-key", false, "copy the key of what is sealed into FILE.key")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "replace FILE if it is there")
+	cmd.AddCommand(newBackupListCommand())
 	return cmd
+}
+
+func newBackupListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list PLACE",
+		Short: "List what a server shipped to a folder or to S3",
+		Long: `List the generations that servers with --backup-to shipped to a place, a folder or s3://BUCKET/PREFIX: each begins with the start of a server.
+The database can be restored as it was at any moment between FROM and TO.`,
+		Example: `  berth backup list s3://backups/berth
+  berth backup list /mnt/backups/berth --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			endpoint, _ := cmd.Flags().GetString("backup-endpoint")
+			all, err := app.ListBackups(cmd.Context(), args[0], endpoint)
+			if err != nil {
+				return err
+			}
+			if asJSON(cmd) {
+				return printJSON(cmd, all)
+			}
+			return printTable(cmd, generationColumns, all)
+		},
+	}
+	addSettings(cmd, cmd.Flags(), settingsNamed("backup-endpoint"))
+	return cmd
+}
+
+var generationColumns = []column[*app.Generation]{
+	{head: "GENERATION", value: func(g *app.Generation) string { return g.Name }},
+	{head: "FROM", value: func(g *app.Generation) string { return instant(g.From) }},
+	{head: "TO", value: func(g *app.Generation) string { return instant(g.To) }},
+	{head: "SEGMENTS", value: func(g *app.Generation) string { return strconv.Itoa(g.Segments) }},
+	{head: "MISSING", value: func(g *app.Generation) string { return strconv.Itoa(len(g.Missing)) }},
+	{head: "BYTES", value: func(g *app.Generation) string { return strconv.FormatInt(g.Bytes, 10) }},
+	{head: "KEY", value: func(g *app.Generation) string { return strconv.FormatBool(g.HasKey) }},
+}
+
+// instant writes a time; - stands for none.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // ofFile refuses what the settings keep in PostgreSQL.
@@ -71,19 +119,24 @@ func printBackup(cmd *cobra.Command, b app.Backup) error {
 
 func newRestoreCommand() *cobra.Command {
 	var o app.RestoreOptions
+	var at string
 	cmd := &cobra.Command{
-		Use:   "restore FILE",
+		Use:   "restore FILE|PLACE",
 		Short: "Put a backup in the place of the database of a data directory",
 		Long: `Put a backup that berth backup wrote in the place of the database of a data directory, which is made if it is missing. No server may
 run on it. The backup is read through first: one that is damaged, or that a newer berth wrote, is refused. The next start of a server brings
 an older one up to date.
 
-FILE.key, if it is there, becomes the key of the data directory. Where there is a database, or another key, --force is needed: they
+What a server shipped with --backup-to is restored from its PLACE, a folder or s3://BUCKET/PREFIX, as it was at the last moment that is there, or
+at --at. Every checksum is looked at; what is missing or damaged is refused, with the moment up to which it can be restored.
+
+FILE.key, if it is there, or the key that was shipped, becomes the key of the data directory. Where there is a database, or another key, --force is needed: they
 are moved aside, under their names with .replaced, where the next restore removes them.
 
 Everything is as it was when the backup was made: keys that were revoked since then are good again, and pods and workers that it does not
 know are removed when a server starts where they are.`,
 		Example: `  berth restore /backups/berth.db --data /var/lib/berth
+  berth restore s3://backups/berth --data /var/lib/berth --at 2026-11-23T10:00:00Z
   berth restore backup.db --force --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -93,6 +146,13 @@ know are removed when a server starts where they are.`,
 			o.File = args[0]
 			o.Data, _ = cmd.Flags().GetString("data")
 			o.SecretKey, _ = cmd.Flags().GetString("secret-key")
+			o.Endpoint, _ = cmd.Flags().GetString("backup-endpoint")
+			if at != "" {
+				var err error
+				if o.At, err = time.Parse(time.RFC3339, at); err != nil {
+					return misuse(fmt.Errorf("--at %q is no time such as 2026-11-23T10:00:00Z", at), "")
+				}
+			}
 			r, err := app.Restore(cmd.Context(), o)
 			if err != nil {
 				return err
@@ -101,7 +161,9 @@ know are removed when a server starts where they are.`,
 		},
 	}
 
-	addSettings(cmd, cmd.Flags(), settingsNamed("data", "store", "secret-key"))
+	addSettings(cmd, cmd.Flags(), settingsNamed("data", "store", "secret-key", "backup-endpoint"))
+	cmd.Flags().StringVar(&at, "at", "", "of what was shipped: as it was at the last moment before this time, such as 2026-11-23T10:00:00Z")
+	cmd.Flags().StringVar(&o.Generation, "generation", "", "of what was shipped: the generation of berth backup list; the last one without it")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "move a database and a key that are there aside")
 	return cmd
 }
@@ -115,6 +177,12 @@ func printRestored(cmd *cobra.Command, o app.RestoreOptions, r app.Restored) err
 	}
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s is restored from %s.\n", r.Database, o.File)
+	if s := r.Shipped; s != nil {
+		fmt.Fprintf(out, "All that was acknowledged before %s is in it, of generation %s; what came after is not.\n", instant(s.Upto), s.Generation)
+		if len(s.Later) > 0 {
+			fmt.Fprintf(out, "Nothing is in it of %s: what began later, and has no base.\n", join(s.Later))
+		}
+	}
 	if r.Schema < r.Program {
 		fmt.Fprintf(out, "Its schema is version %d: the next start of a server brings it to %d.\n", r.Schema, r.Program)
 	}

@@ -83,6 +83,41 @@ func TestBackup_OfAServerThatRunsIsServedElsewhere(t *testing.T) {
 	require.Contains(t, s.done("secrets", "list"), "t")
 }
 
+func TestBackup_OfAServerThatShipsIsRestoredWithoutIt(t *testing.T) {
+	t.Parallel()
+	dir, place := t.TempDir(), filepath.Join(t.TempDir(), "shipped")
+	s := serving(t, app.Config{Data: dir, BackupTo: place, BackupWithKey: true}, "echo")
+	job := s.document("jobs", "run", "echo", "--input", `{"a":1}`, "--wait")["id"].(string)
+	require.NoError(t, s.server.Close())
+	require.NoError(t, os.RemoveAll(dir))
+	all := did[[]app.Generation](t, "backup", "list", place)
+	require.Len(t, all, 1)
+	require.Equal(t, 1, all[0].Bases)
+	require.Empty(t, all[0].Missing)
+	require.True(t, all[0].HasKey)
+	require.Contains(t, call(t.Context(), "", "backup", "list", place).out, all[0].Name)
+
+	other := filepath.Join(t.TempDir(), "restored")
+	refused(t, "no base that is whole at that moment", "restore", place, "--data", other, "--at", "2020-01-01T00:00:00Z")
+	refused(t, "is no time such as", "restore", place, "--data", other, "--at", "yesterday")
+	refused(t, "no generation x", "restore", place, "--data", other, "--generation", "x")
+	refused(t, "has no backup", "restore", t.TempDir(), "--data", other)
+	r := did[app.Restored](t, "restore", place, "--data", other)
+	require.True(t, r.HasKey)
+	require.Equal(t, all[0].Name, r.Shipped.Generation)
+	require.True(t, r.Shipped.Upto.Equal(all[0].To), "%s, %s", r.Shipped.Upto, all[0].To)
+	refused(t, "berth.db is there already", "restore", place, "--data", other)
+	require.Contains(t, call(t.Context(), "", "restore", place, "--data", other, "--force").out, "All that was acknowledged before "+instant(r.Shipped.Upto))
+	left, err := filepath.Glob(filepath.Join(other, "fetched-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+
+	flags := s.flags[2:]
+	s = serving(t, app.Config{Data: other}, "echo")
+	s.flags = append(s.flags[:2], flags...)
+	require.Equal(t, map[string]any{"a": 1.0}, s.document("jobs", "status", "echo", job)["output"])
+}
+
 func TestBackup_RefusesWhatWouldLoseSomething(t *testing.T) {
 	t.Parallel()
 	dir, tmp := t.TempDir(), t.TempDir()

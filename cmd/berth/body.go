@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,19 @@ type field struct {
 	add   func(flags *pflag.FlagSet, name string)
 	value func(flags *pflag.FlagSet, name string) (any, error)
 	// offer gives values for the completion in a shell; nil: none.
-	offer completion
+	offer   completion
+	choices []string // what the value is one of, as far as is known here; nil: anything
+	// find gives the id of what the value names; nil: it names nothing.
+	find func(ctx context.Context, c *connection, named string) (string, error)
+}
+
+// naming has the value be of a kind, by id or by name.
+func naming[T any](f field, of func() *resource[T]) field {
+	f.offer = idsOf(of)
+	f.find = func(ctx context.Context, c *connection, named string) (string, error) {
+		return of().kind().find(ctx, c, named)
+	}
+	return f
 }
 
 func (f field) offering(c completion) field {
@@ -37,6 +50,13 @@ func text(flag, at, usage string) field {
 	return field{flag: flag, at: at,
 		add:   func(flags *pflag.FlagSet, name string) { flags.String(name, "", usage) },
 		value: func(flags *pflag.FlagSet, name string) (any, error) { return flags.GetString(name) }}
+}
+
+// choice is text that is one of some words. A server may know others, so that they are no more than a hint.
+func choice(flag, at, usage string, choices ...string) field {
+	f := text(flag, at, usage).offering(words(choices...))
+	f.choices = choices
+	return f
 }
 
 // reference is text whose empty value is null.
@@ -147,8 +167,8 @@ func (b body) add(cmd *cobra.Command) {
 	}
 }
 
-// read gives the document. A file is sent as it is if no flag changes it.
-func (b body) read(cmd *cobra.Command) ([]byte, error) {
+// read gives the document; what flags name is looked up over the connection. A file is sent as it is if no flag changes it.
+func (b body) read(cmd *cobra.Command, c *connection) ([]byte, error) {
 	path, _ := cmd.Flags().GetString("file")
 	document := map[string]any{}
 	var file []byte
@@ -185,6 +205,9 @@ func (b body) read(cmd *cobra.Command) ([]byte, error) {
 			continue
 		}
 		value, err := f.value(cmd.Flags(), f.flag)
+		if err == nil && f.find != nil {
+			value, err = located(value, func(named string) (string, error) { return f.find(cmd.Context(), c, named) })
+		}
 		if err == nil {
 			err = put(document, f.at, value)
 		}
@@ -194,6 +217,19 @@ func (b body) read(cmd *cobra.Command) ([]byte, error) {
 	}
 
 	return json.Marshal(document)
+}
+
+// hint adds to a refusal the words that may have been meant by the flags that have one of some.
+func (b body) hint(cmd *cobra.Command, err error) error {
+	for _, f := range b.fields {
+		if f.choices == nil || !cmd.Flags().Changed(f.flag) {
+			continue
+		}
+		if text, _ := cmd.Flags().GetString(f.flag); !slices.Contains(f.choices, text) {
+			err = hinted(err, didYouMean(nearest(text, f.choices)))
+		}
+	}
+	return err
 }
 
 // put sets the member at a JSON Pointer.

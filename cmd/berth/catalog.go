@@ -27,9 +27,12 @@ func gpuTypes() *resource[rest.GpuType] {
 			{head: "FREE", value: func(g rest.GpuType) string { return pointed(g.Availability) }},
 		},
 		id:   func(g rest.GpuType) string { return g.ID },
-		name: func(g rest.GpuType) string { return fmt.Sprintf("%d GB", g.Memory) },
+		note: func(g rest.GpuType) string { return fmt.Sprintf("%d GB", g.Memory) },
 		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListGpuTypes(ctx, &rest.ListGpuTypesParams{Include: availability, Product: rest.GpuProduct{"POD"}})
+		},
+		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
+			return c.GetGpuType(ctx, id, &rest.GetGpuTypeParams{Include: availability, Product: rest.GpuProduct{"POD"}})
 		},
 		items: func(c *connection, document []byte) ([]rest.GpuType, error) {
 			list, err := parse[rest.GpuTypeList](c, document)
@@ -54,6 +57,9 @@ func cpuTypes() *resource[rest.CPUType] {
 		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListCPUTypes(ctx, &rest.ListCPUTypesParams{Include: availability, Product: rest.CPUProduct{"POD"}})
 		},
+		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
+			return c.GetCPUType(ctx, id, &rest.GetCPUTypeParams{Include: availability, Product: rest.CPUProduct{"POD"}})
+		},
 		items: func(c *connection, document []byte) ([]rest.CPUType, error) {
 			list, err := parse[rest.CPUTypeList](c, document)
 			return list.Cpus, err
@@ -76,6 +82,9 @@ func dataCenters() *resource[rest.DataCenter] {
 		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListDataCenters(ctx, &rest.ListDataCentersParams{})
 		},
+		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
+			return c.GetDataCenter(ctx, id, &rest.GetDataCenterParams{})
+		},
 		items: func(c *connection, document []byte) ([]rest.DataCenter, error) {
 			list, err := parse[rest.DataCenterList](c, document)
 			return list.DataCenters, err
@@ -89,11 +98,30 @@ func newCatalogCommand() *cobra.Command {
 	return cmd
 }
 
-// asList makes a command of its own of the list of a resource.
+// asList makes a command of its own of the list of a resource, which shows one of it if its id is given.
 func asList[T any](r *resource[T]) *cobra.Command {
 	cmd := r.listCommand()
-	cmd.Use, cmd.Aliases = r.noun, nil
-	cmd.Short = "List the " + r.nouns
+	list := cmd.RunE
+	cmd.Use, cmd.Aliases, cmd.Args = r.noun+" [ID]", nil, cobra.MaximumNArgs(1)
+	cmd.Short = "List the " + r.nouns + ", or show one"
 	cmd.Example = fmt.Sprintf("  berth catalog %s\n  berth catalog %s --json", r.noun, r.noun)
+	cmd.ValidArgsFunction = r.ids().first().values
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return list(cmd, args)
+		}
+		c, err := connect(cmd)
+		if err != nil {
+			return err
+		}
+		document, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return r.getting(ctx, c.rest, args[0]) })
+		if isStatus(err, http.StatusNotFound) {
+			err = hinted(err, fmt.Sprintf("berth catalog %s shows those that there are", r.noun))
+		}
+		if err != nil {
+			return err
+		}
+		return r.print(cmd, c, document)
+	}
 	return cmd
 }

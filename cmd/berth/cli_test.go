@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	}
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "BERTH_") && !strings.HasPrefix(name, "BERTH_TEST") {
+		if strings.HasPrefix(name, "BERTH_") && !strings.HasPrefix(name, "BERTH_TEST") && name != "BERTH_GOLDEN" {
 			_ = os.Unsetenv(name)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/berthdev/berth/gen/controlsclient"
 	"github.com/berthdev/berth/gen/queueclient"
-	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/restclient"
 	"github.com/berthdev/berth/impl/setting"
 )
@@ -187,36 +186,12 @@ func passing(err error) bool {
 	return errors.As(err, &f) && f.code == exitUnreached || isStatus(err, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 }
 
-// looksLikeID reports whether an id of an endpoint looks so.
-func looksLikeID(name string) bool {
-	return len(name) == 14 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+// endpoint gives the id of an endpoint that is named by it or by its name.
+func (c *connection) endpoint(ctx context.Context, named string) (string, error) {
+	return endpoints().kind().locate(ctx, c, named)
 }
 
-// endpoint gives the id of an endpoint that is named by it or, if no other has it, by its name.
-func (c *connection) endpoint(ctx context.Context, name string) (string, error) {
-	if looksLikeID(name) {
-		return name, nil
-	}
-	document, err := c.pages(ctx, func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
-		return c.ListEndpoints(ctx, &rest.ListEndpointsParams{Cursor: cursor})
-	})
-	if err != nil {
-		return "", err
-	}
-	list, err := parse[rest.EndpointList](c, document)
-	if err != nil {
-		return "", err
-	}
-
-	var ids []string
-	for _, e := range list.Endpoints {
-		if e.Name == name {
-			ids = append(ids, e.ID)
-		}
-	}
-
-	if len(ids) == 1 {
-		return ids[0], nil
-	}
-	return "", misuse(fmt.Errorf("%d endpoints have the name %q", len(ids), name), "give the id of one: berth endpoints list shows them")
+// pod gives the id of a pod that is named by it or by its name.
+func (c *connection) pod(ctx context.Context, named string) (string, error) {
+	return pods().kind().locate(ctx, c, named)
 }

@@ -21,7 +21,7 @@ it. The key is that of the controls, which the server prints when it starts.`,
 		clockCommand("show", "Show what the clock shows and does", "  berth clock show", (*connection).getClock),
 		clockCommand("freeze", "Make the clock stand still", "  berth clock freeze", (*connection).freezeClock),
 		clockCommand("resume", "Make the clock run again from where it stands", "  berth clock resume", (*connection).resumeClock),
-		newClockAdvanceCommand(), newClockAutoCommand(), newClockSleepCommand(),
+		newClockAdvanceCommand(), newClockAutoCommand(), newClockSleepCommand(), newClockStepCommand(),
 	)
 	return cmd
 }
@@ -149,4 +149,26 @@ func newClockSleepCommand() *cobra.Command {
 			})
 		},
 	}
+}
+
+func newClockStepCommand() *cobra.Command {
+	var back bool
+	cmd := &cobra.Command{
+		Use: "step DURATION", Short: "Have the time of day step, as when the clock of the machine is corrected; nothing falls due by it", Args: cobra.ExactArgs(1),
+		Example: "  berth clock step 1h\n  berth clock step 30s --back",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			milliseconds, err := millisecondsOf("DURATION", args[0])
+			if err != nil {
+				return err
+			}
+			if back {
+				milliseconds = -milliseconds
+			}
+			return printClock(cmd, 0, func(c *connection, ctx context.Context) (*http.Response, error) {
+				return c.controls.StepClock(ctx, controls.Step{Milliseconds: milliseconds})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&back, "back", false, "step back")
+	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ func newPodCopyCommand(r *resource[rest.Pod]) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cp FROM TO",
 		Short: "Copy files and folders into a pod, or out of one",
-		Long: `Copy a file or a folder into a pod, or out of one: one of FROM and TO is ID:PATH, the other a path here. What exists and is a
+		Long: `Copy a file or a folder into a pod, or out of one: one of FROM and TO is POD:PATH, the other a path here. What exists and is a
 folder at TO gets FROM into it; otherwise TO is what FROM is called there. Modes and symbolic links are kept, owners are not: what
 comes into a pod belongs to the user of its image. The image needs sh and tar, as nearly every one has.`,
 		Example: "  berth pods cp model.bin k3v9x2m1q8w7rt:/workspace\n  berth pods cp k3v9x2m1q8w7rt:/workspace/results ./results",
@@ -35,9 +36,21 @@ comes into a pod belongs to the user of its image. The image needs sh and tar, a
 			}
 			from, fromPod := remotePath(args[0])
 			to, toPod := remotePath(args[1])
+			if pod := cmp.Or(fromPod, toPod); (fromPod == "") != (toPod == "") {
+				id, err := r.kind().find(cmd.Context(), c, pod)
+				if err != nil {
+					return err
+				}
+				if fromPod != "" {
+					fromPod = id
+				} else {
+					toPod = id
+				}
+			}
+
 			switch {
 			case (fromPod == "") == (toPod == ""):
-				err = misuse(errors.New("one of the two is ID:PATH, and the other a path here"), "see berth pods cp --help")
+				err = misuse(errors.New("one of the two is POD:PATH, and the other a path here"), "see berth pods cp --help")
 			case toPod != "":
 				err = c.copyIn(cmd, toPod, from, to)
 			default:
@@ -53,15 +66,17 @@ comes into a pod belongs to the user of its image. The image needs sh and tar, a
 	}
 }
 
-// remotePath reads ID:PATH; the id is empty where it is a path here.
-func remotePath(text string) (name, id string) {
-	if id, name, found := strings.Cut(text, ":"); found && looksLikeID(id) {
-		if name == "" {
-			name = "."
-		}
-		return name, id
+// remotePath reads POD:PATH, in which the pod is an id or a name of more than a letter, without a slash or a backslash. It is empty
+// where that is a path here.
+func remotePath(text string) (name, pod string) {
+	pod, name, found := strings.Cut(text, ":")
+	if !found || len(pod) < 2 || strings.ContainsAny(pod, `/\`) {
+		return text, ""
 	}
-	return text, ""
+	if name == "" {
+		name = "."
+	}
+	return name, pod
 }
 
 // copyIn copies into a pod.

@@ -58,7 +58,7 @@ func costsParams(cmd *cobra.Command) (*controls.GetCostsParams, error) {
 	text, _ := flags.GetString("by")
 	by := controls.GetCostsParamsBy(text)
 	if !by.Valid() {
-		return nil, misuse(fmt.Errorf("--by: %q is not resource, kind or user", text), "")
+		return nil, choiceError("--by", text, []string{"resource", "kind", "user"})
 	}
 	limit, _ := flags.GetInt64("limit")
 	p := &controls.GetCostsParams{By: &by, Limit: &limit}
@@ -90,6 +90,5 @@ func printCosts(cmd *cobra.Command, c *connection, p *controls.GetCostsParams) e
 	if more := costs.Count - int64(len(costs.Costs)); more > 0 {
 		hidden = fmt.Sprintf(", with %d that are not shown", more)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "total: %s USD%s\n", usd(costs.Total), hidden)
-	return err
+	return say(cmd, fmt.Sprintf("total: %s USD%s", usd(costs.Total), hidden))
 }

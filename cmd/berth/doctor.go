@@ -32,7 +32,7 @@ The settings of the runtimes count as they do for berth serve. It changes nothin
 		},
 	}
 
-	addSettings(cmd, cmd.Flags(), append(settingsNamed("store", "tls-cert", "tls-key", "runtime", "fleet", "catalog"), app.RuntimeSettings()...))
+	addSettings(cmd, cmd.Flags(), append(settingsNamed("store", "backup-to", "backup-endpoint", "tls-cert", "tls-key", "runtime", "fleet", "catalog"), app.RuntimeSettings()...))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of {name, available, detail, warnings, lacks}")
 	return cmd
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/restclient"
 )
@@ -19,7 +21,7 @@ import (
 // endpointFields are those of creating and changing endpoints.
 func endpointFields() []field {
 	return append(container(),
-		text("template", "/templateId", "id of the template to take from what is not given").offering(idsOf(templates)),
+		naming(text("template", "/templateId", "the template to take from what is not given, by id or name"), templates),
 		list("gpu-pool", "/gpu/pools", "a pool of GPU types that will do; see berth catalog gpus"),
 		list("gpu-exclude", "/gpu/excludedTypes", "a GPU type of a pool that will not do"),
 		number("gpu-count", "/gpu/count", "how many GPUs a worker has"),
@@ -27,15 +29,15 @@ func endpointFields() []field {
 		text("min-cuda-version", "/gpu/minCudaVersion", "the least CUDA version that will do"),
 		made("cpu", "/cpu", "CPU flavor and vCPUs of a worker without GPU, like cpu3g:2; several after commas", cpuList),
 		list("data-center", "/dataCenterIds", "a data center that will do").offering(idsOf(dataCenters)),
-		list("volume", "/networkVolumes", "id of a network volume to mount").offering(idsOf(volumes)),
-		made("global-volume", "/mounts/global", "id of a global volume to mount, in place of network volumes; empty: none any more", globalVolume).offering(idsOf(globalVolumes)),
+		naming(list("volume", "/networkVolumes", "a network volume to mount, by id or name"), volumes),
+		naming(made("global-volume", "/mounts/global", "a global volume to mount, by id or name, in place of network volumes; empty: none any more", globalVolume), globalVolumes),
 		number("workers-min", "/workers/min", "how many workers there are at least"),
 		number("workers-max", "/workers/max", "how many workers there are at most"),
 		span("idle-timeout", "/workers/idleTimeout", "after which an idle worker is stopped, like 10s", time.Second),
 		made("queue-delay", "/scaling", "start workers as jobs wait so long, like 4s", queueDelay),
 		made("request-count", "/scaling", "start workers for every so many jobs", requestCount),
 		span("execution-timeout", "/timeout", "how long a job may be in progress, like 5m; 0: as long as it takes", time.Millisecond),
-		text("flashboot", "/flashboot", "OFF, FLASHBOOT or PRIORITY_FLASHBOOT").offering(words("OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT")),
+		choice("flashboot", "/flashboot", "OFF, FLASHBOOT or PRIORITY_FLASHBOOT", "OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"),
 	)
 }
 
@@ -55,9 +57,9 @@ func cpuList(text string) (any, error) {
 // globalVolume is the list of what is mounted.
 func globalVolume(id string) (any, error) {
 	if id == "" {
-		return []any{}, nil
+		return []map[string]string{}, nil
 	}
-	return []any{map[string]any{"volumeId": id}}, nil
+	return []map[string]string{{"volumeId": id}}, nil
 }
 
 func queueDelay(text string) (any, error) {
@@ -153,14 +155,13 @@ func endpoints() *resource[rest.Endpoint] {
 		id:   func(e rest.Endpoint) string { return e.ID },
 		name: func(e rest.Endpoint) string { return e.Name },
 		create: body{
-			fields: append(endpointFields(), text("type", "/type", "QUEUE, which is the default, or LOAD_BALANCER").offering(words("QUEUE", "LOAD_BALANCER"))),
+			fields: append(endpointFields(), choice("type", "/type", "QUEUE, which is the default, or LOAD_BALANCER", "QUEUE", "LOAD_BALANCER")),
 			defaults: map[string]any{
 				"type": "QUEUE", "scaling": map[string]any{"type": "QUEUE_DELAY", "queueDelay": 4},
 			},
 		},
 		update: body{fields: endpointFields()},
 
-		find: func(ctx context.Context, c *connection, named string) (string, error) { return c.endpoint(ctx, named) },
 		listing: func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
 			return c.ListEndpoints(ctx, &rest.ListEndpointsParams{Cursor: cursor})
 		},
@@ -190,18 +191,24 @@ func newEndpointsCommand() *cobra.Command {
 		Use:     "endpoints",
 		Aliases: []string{"endpoint"},
 		Short:   "Create, list, change and delete serverless endpoints, and look at their workers",
-		Long: `Create, list, change and delete serverless endpoints, and look at their workers and releases. An endpoint is named by its
-id, or by its name where no other endpoint has it.`,
+		Long:    `Create, list, change and delete serverless endpoints, and look at their workers and releases.`,
 	}
 	r := endpoints()
 	cmd.AddCommand(r.commands()...)
-	cmd.AddCommand(newWorkersCommand(r), newReleasesCommand(r), newWorkerLogsCommand(r), newBuildsCommand(r), newBuildLogsCommand(r), newEndpointsWhyCommand(), newWorkerExecCommand(r))
+	for _, sub := range []*cobra.Command{
+		newWorkersCommand(r), newReleasesCommand(r), newWorkerLogsCommand(r), newBuildsCommand(r), newBuildLogsCommand(r), newEndpointsWhyCommand(),
+		newWorkerExecCommand(r), newEndpointHistoryCommand(r),
+	} {
+		cmd.AddCommand(r.kind().again(sub))
+	}
 	return cmd
 }
 
-// below makes a command that shows a list of an endpoint, read by read, and after it more.
+// below makes a command that shows a list of an endpoint, read by read, and after it more. Beside its columns are those for which the server is
+// asked.
 func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []column[T], items func(L) []T,
-	more func(cmd *cobra.Command, endpoint string, list L) error, read func(ctx context.Context, c *restclient.Client, id string, cursor *string) (*http.Response, error)) *cobra.Command {
+	more func(cmd *cobra.Command, endpoint string, list L) error, read func(ctx context.Context, c *restclient.Client, id string, cursor *string) (*http.Response, error),
+	asked ...func(ctx context.Context, c *connection, id string) []column[T]) *cobra.Command {
 	return &cobra.Command{
 		Use:               what + " ENDPOINT",
 		Short:             short,
@@ -232,7 +239,11 @@ func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []c
 			if err != nil {
 				return err
 			}
-			if err := printTable(cmd, columns, items(list)); err != nil {
+			all := slices.Clone(columns)
+			for _, one := range asked {
+				all = append(all, one(cmd.Context(), c, id)...)
+			}
+			if err := printTable(cmd, all, items(list)); err != nil {
 				return err
 			}
 
@@ -258,7 +269,30 @@ func newWorkersCommand(r *resource[rest.Endpoint]) *cobra.Command {
 	}, func(l rest.WorkerList) []rest.Worker { return l.Workers }, printEnded,
 		func(ctx context.Context, c *restclient.Client, id string, _ *string) (*http.Response, error) {
 			return c.ListEndpointWorkers(ctx, id)
-		})
+		}, balancedColumns)
+}
+
+// balancedColumns gives where the workers of an endpoint that balances load listen, and how each is; none for an endpoint that has a queue.
+func balancedColumns(ctx context.Context, c *connection, id string) []column[rest.Worker] {
+	list, _, err := fetch[controls.BalancedWorkers](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.controls.GetBalancedWorkers(ctx, id) })
+	if err != nil || len(list.Workers) == 0 {
+		return nil // it is another server, or another kind of endpoint
+	}
+	of := func(value func(controls.BalancedWorker) string) func(rest.Worker) string {
+		return func(w rest.Worker) string {
+			i := slices.IndexFunc(list.Workers, func(b controls.BalancedWorker) bool { return b.ID == w.ID })
+			if i < 0 {
+				return "-"
+			}
+			return value(list.Workers[i])
+		}
+	}
+
+	return []column[rest.Worker]{
+		{head: "HEALTH", value: of(func(b controls.BalancedWorker) string { return string(b.Health) })},
+		{head: "REQUESTS", value: of(func(b controls.BalancedWorker) string { return textOf(b.Requests) })},
+		{head: "ADDRESS", value: of(func(b controls.BalancedWorker) string { return pointed(b.Address) })},
+	}
 }
 
 func newReleasesCommand(r *resource[rest.Endpoint]) *cobra.Command {

@@ -30,7 +30,7 @@ says that changes were missed, or that everything is another. It goes on until i
 			for _, kind := range kinds {
 				one := controls.FollowedKind(kind)
 				if !one.Valid() {
-					return misuse(fmt.Errorf("--kinds: %q is no kind of event; there are %s", kind, strings.Join(followedKinds, ", ")), "")
+					return misuse(fmt.Errorf("--kinds: %q is no kind of event; there are %s", kind, strings.Join(followedKinds, ", ")), didYouMean(nearest(kind, followedKinds)))
 				}
 				f.params.Kinds = append(f.params.Kinds, one)
 			}

@@ -41,14 +41,14 @@ else sh. When the connection ends, the command does.`
 func newPodExecCommand(r *resource[rest.Pod]) *cobra.Command {
 	var f execFlags
 	cmd := &cobra.Command{
-		Use:               "exec ID [-- COMMAND...]",
+		Use:               "exec POD [-- COMMAND...]",
 		Short:             "Run a command in a pod",
 		Long:              fmt.Sprintf(execLong, "a pod"),
 		Example:           "  berth pods exec k3v9x2m1q8w7rt -- nvidia-smi\n  berth pods exec k3v9x2m1q8w7rt -it -- python\n  berth pods exec k3v9x2m1q8w7rt -i -- sh -c 'cat > /workspace/notes' < notes",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: r.ids().first().values,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return r.hint(f.run(cmd, podExec(args[0]), args[1:]))
+			return r.hint(f.runInPod(cmd, args[0], args[1:]))
 		},
 	}
 	f.add(cmd)
@@ -57,15 +57,15 @@ func newPodExecCommand(r *resource[rest.Pod]) *cobra.Command {
 
 func newPodShellCommand(r *resource[rest.Pod]) *cobra.Command {
 	return &cobra.Command{
-		Use:               "shell ID",
+		Use:               "shell POD",
 		Short:             "Open a shell in a pod",
-		Long:              "Open a shell in a pod, with your terminal: bash if the image has it, or else sh. It is berth pods exec ID -it.",
+		Long:              "Open a shell in a pod, with your terminal: bash if the image has it, or else sh. It is berth pods exec POD -it.",
 		Example:           "  berth pods shell k3v9x2m1q8w7rt",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: r.ids().first().values,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := execFlags{stdin: true, tty: true}
-			return r.hint(f.run(cmd, podExec(args[0]), nil))
+			return r.hint(f.runInPod(cmd, args[0], nil))
 		},
 	}
 }
@@ -107,7 +107,7 @@ func newWorkerExecCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			in := func(server string, p controls.ExecPodParams) (*http.Request, error) {
 				return controlsclient.NewExecWorkerRequest(server, endpoint, id, (*controls.ExecWorkerParams)(&p))
 			}
-			return hinted(f.run(cmd, in, args[1:]), fmt.Sprintf("berth endpoints workers %s shows those that there are", args[0]))
+			return hinted(f.run(cmd, c, in, args[1:]), fmt.Sprintf("berth endpoints workers %s shows those that there are", args[0]))
 		},
 	}
 	f.add(cmd)
@@ -124,12 +124,21 @@ func podExec(id string) execRequest {
 	}
 }
 
-// run runs the command with the streams of this one.
-func (f *execFlags) run(cmd *cobra.Command, in execRequest, command []string) error {
+// runInPod runs the command in the pod that is named.
+func (f *execFlags) runInPod(cmd *cobra.Command, named string, command []string) error {
 	c, err := connect(cmd)
 	if err != nil {
 		return err
 	}
+	id, err := c.pod(cmd.Context(), named)
+	if err != nil {
+		return err
+	}
+	return f.run(cmd, c, podExec(id), command)
+}
+
+// run runs the command with the streams of this one.
+func (f *execFlags) run(cmd *cobra.Command, c *connection, in execRequest, command []string) error {
 	e := runtime.Exec{Command: command, Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
 	if f.stdin || len(command) == 0 {
 		e.Stdin = cmd.InOrStdin()

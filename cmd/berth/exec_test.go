@@ -92,7 +92,7 @@ func TestCopy_BringsFilesAndFoldersBothWays(t *testing.T) {
 	has(here+"/a b.folder/a b.txt", "one", 0o640)
 
 	require.NotZero(t, s.run("pods", "cp", id+":"+there+"/none", here).code)
-	s.refuses(exitUsage, "berth: one of the two is ID:PATH, and the other a path here\nhint: see berth pods cp --help\n", "pods", "cp", "a", "b")
+	s.refuses(exitUsage, "berth: one of the two is POD:PATH, and the other a path here\nhint: see berth pods cp --help\n", "pods", "cp", "a", "b")
 }
 
 func TestCopy_NothingLeavesTheFolder(t *testing.T) {

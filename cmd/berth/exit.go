@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,10 +55,7 @@ func misuse(err error, hint string) error {
 
 // miscall is the failure of a command whose arguments or flags are wrong.
 func miscall(cmd *cobra.Command, err error, near []string) error {
-	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
-	if len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	}
+	hint := cmp.Or(didYouMean(near), fmt.Sprintf("see %s --help", cmd.CommandPath()))
 	var f *failure
 	if err = misuse(err, hint); errors.As(err, &f) && f.usage == "" && !cmd.HasSubCommands() && cmd.Name() != helpName {
 		f.usage = cmd.UseLine()

@@ -70,7 +70,7 @@ of runsync for one.`,
 				return err
 			}
 			if endpoint != "" {
-				id, err := c.endpoint(cmd.Context(), endpoint)
+				id, err := endpoints().kind().find(cmd.Context(), c, endpoint)
 				if err != nil {
 					return err
 				}
@@ -98,25 +98,44 @@ func timeFlag(cmd *cobra.Command, name string) (*time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
+		at, err = time.Parse(time.DateOnly, text) // a day begins in UTC
+	}
+	if err != nil {
 		return nil, misuse(fmt.Errorf("--%s: %q is not a time such as 2026-11-23T08:00:00Z", name, text), "")
 	}
 	return &at, nil
 }
 
-// listJobs reads pages until there are as many jobs as are asked for, and prints them.
-func listJobs(cmd *cobra.Command, c *connection, p *controls.ListJobsParams, limit int) error {
-	list := controls.JobList{Jobs: []controls.ListedJob{}}
+// largestPage is how many things a page of a list has at most.
+const largestPage = 1000
+
+// readPages reads pages of the controls until there are as many things as are asked for. read reads one from the cursor on, of that many things
+// at most, and gives how many it had.
+func readPages(limit int, read func(most int64, cursor *string) (int, controls.Pagination, error)) error {
+	var cursor *string
 	for more := true; more; {
-		p.Limit = new(int64(min(limit-len(list.Jobs), 1000)))
-		page, _, err := fetch[controls.JobList](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) {
-			return c.controls.ListJobs(ctx, p)
-		})
+		had, page, err := read(int64(min(limit, largestPage)), cursor)
 		if err != nil {
 			return err
 		}
+		limit -= had
+		cursor = page.NextCursor.Pointer()
+		more = page.HasNextPage && cursor != nil && limit > 0
+	}
+	return nil
+}
+
+// listJobs reads pages until there are as many jobs as are asked for, and prints them.
+func listJobs(cmd *cobra.Command, c *connection, p *controls.ListJobsParams, limit int) error {
+	list := controls.JobList{Jobs: []controls.ListedJob{}}
+	err := readPages(limit, func(most int64, cursor *string) (int, controls.Pagination, error) {
+		p.Limit, p.Cursor = &most, cursor
+		page, _, err := fetch[controls.JobList](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) { return c.controls.ListJobs(ctx, p) })
 		list.Jobs, list.Pagination = append(list.Jobs, page.Jobs...), page.Pagination
-		p.Cursor = page.Pagination.NextCursor.Pointer()
-		more = page.Pagination.HasNextPage && p.Cursor != nil && len(list.Jobs) < limit
+		return len(page.Jobs), page.Pagination, err
+	})
+	if err != nil {
+		return err
 	}
 
 	if asJSON(cmd) {
@@ -125,7 +144,7 @@ func listJobs(cmd *cobra.Command, c *connection, p *controls.ListJobsParams, lim
 	if err := printTable(cmd, listedJobColumns, list.Jobs); err != nil || !list.Pagination.HasNextPage {
 		return err
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "these are %d; there may be more: --limit shows them\n", len(list.Jobs))
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "these are %d; there may be more: --limit shows them\n", len(list.Jobs))
 	return err
 }
 

@@ -193,8 +193,11 @@ A job that ended otherwise than COMPLETED is exit code 5.`
 
 func newJobsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "Run jobs, list, follow, cancel and retry them", Long: jobsLong}
-	cmd.AddCommand(newRunCommand(), newRunSyncCommand(), newStatusCommand(), newStreamCommand(), newCancelCommand(), newRetryCommand(), newPurgeCommand(), newHealthCommand())
 	offered := idsOf(endpoints).first().values
+	for _, sub := range []*cobra.Command{newStatusCommand(), newStreamCommand(), newCancelCommand(), newRetryCommand(), newPurgeCommand(), newHealthCommand(), newMetricsCommand()} {
+		cmd.AddCommand(endpoints().kind().again(sub))
+	}
+	cmd.AddCommand(newRunCommand(), newRunSyncCommand())
 	for _, sub := range cmd.Commands() {
 		sub.ValidArgsFunction = offered
 	}
@@ -340,8 +343,7 @@ func newPurgeCommand() *cobra.Command {
 				return printDocument(cmd, document)
 			}
 
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %d jobs\n", purged.Removed)
-			return err
+			return say(cmd, fmt.Sprintf("removed %d jobs", purged.Removed))
 		},
 	}
 }

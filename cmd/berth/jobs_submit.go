@@ -70,11 +70,8 @@ line is a document of the server: the job, the chunks of a read, and the job aga
 				return err
 			}
 
-			j.listen(&w, follow)
-			job, document, err := j.job(cmd.Context(), 0, func(ctx context.Context) (*http.Response, error) {
-				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
-					return j.queue.RunWithBody(ctx, j.endpoint, contentType, body)
-				})
+			job, document, err := j.submit(&w, follow, 0, document, func(ctx context.Context, contentType string, body io.Reader) (*http.Response, error) {
+				return j.queue.RunWithBody(ctx, j.endpoint, contentType, body)
 			})
 			if err != nil {
 				return err
@@ -89,7 +86,20 @@ line is a document of the server: the job, the chunks of a read, and the job aga
 	return cmd
 }
 
-// readJob gives the endpoint and the body of a submission. Without flags for it the body's input is on the standard input, if
+// submit submits a job to the endpoint that is named. It can be read again, unlike the standard input that it may come from.
+func (j *jobs) submit(w *waiting, follow bool, held time.Duration, document []byte, ask func(ctx context.Context, contentType string, body io.Reader) (*http.Response, error)) (job queue.Job, answer []byte, err error) {
+	err = endpoints().kind().on(j.cmd.Context(), j.connection, j.named, func(id string) error {
+		j.endpoint = id
+		j.listen(w, follow)
+		job, answer, err = j.job(j.cmd.Context(), held, func(ctx context.Context) (*http.Response, error) {
+			return send(document, func(contentType string, body io.Reader) (*http.Response, error) { return ask(ctx, contentType, body) })
+		})
+		return err
+	})
+	return job, answer, err
+}
+
+// readJob gives the body of a submission, and to what endpoint, whose id is not known yet. Without flags for it the body's input is on the standard input, if
 // that is no terminal.
 func readJob(cmd *cobra.Command, args []string, b body) (*jobs, []byte, error) {
 	if !cmd.Flags().Changed("input") && !cmd.Flags().Changed("file") {
@@ -101,12 +111,12 @@ func readJob(cmd *cobra.Command, args []string, b body) (*jobs, []byte, error) {
 		}
 	}
 
-	document, err := b.read(cmd)
+	document, err := b.read(cmd, nil) // its members name nothing
 	if err != nil {
 		return nil, nil, err
 	}
-	j, err := jobsOf(cmd, args)
-	return j, document, err
+	c, err := connect(cmd)
+	return &jobs{connection: c, cmd: cmd, named: args[0]}, document, err
 }
 
 func newRunSyncCommand() *cobra.Command {
@@ -125,8 +135,6 @@ more than 90 seconds.`,
 			if err != nil {
 				return err
 			}
-			j.listen(&w, false)
-
 			hold := 300 * time.Second
 			if w.timeout > 0 {
 				hold = min(hold, max(shortestHold, w.timeout))
@@ -134,10 +142,8 @@ more than 90 seconds.`,
 			ms := hold.Milliseconds()
 
 			begun := time.Now()
-			job, document, err := j.job(cmd.Context(), hold, func(ctx context.Context) (*http.Response, error) {
-				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
-					return j.queue.RunSyncWithBody(ctx, j.endpoint, &queue.RunSyncParams{Wait: &ms}, contentType, body)
-				})
+			job, document, err := j.submit(&w, false, hold, document, func(ctx context.Context, contentType string, body io.Reader) (*http.Response, error) {
+				return j.queue.RunSyncWithBody(ctx, j.endpoint, &queue.RunSyncParams{Wait: &ms}, contentType, body)
 			})
 			if err != nil {
 				return err

@@ -132,9 +132,11 @@ func TestJobs_ExitCodeDistinguishesCancelledFromLate(t *testing.T) {
 func TestJobs_TakeAnEndpointByItsUniqueName(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{Endpoints: []app.Endpoint{{Name: "one"}}})
-	s.refuses(exitUsage, "berth: 0 endpoints have the name \"two\"\nhint: give the id of one: berth endpoints list shows them\n", "jobs", "health", "two")
+	s.refuses(exitUsage, "berth: there is no endpoint \"two\"\nhint: berth endpoints list shows those that there are\n", "jobs", "health", "two")
 	s.document("endpoints", "create", "--name", "one", "--image", "i", "--cpu", "cpu3g:2")
-	s.refuses(exitUsage, "berth: 2 endpoints have the name \"one\"\nhint: give the id of one: berth endpoints list shows them\n", "jobs", "health", "one")
+	r := s.run("jobs", "health", "one")
+	require.Equal(t, exitUsage, r.code)
+	require.Regexp(t, `^berth: 2 endpoints have the name "one": \S{14}, \S{14}\nhint: give the id of one\n$`, r.err)
 	s.document("jobs", "health", string(s.server.Endpoints()["one"]))
 	s.refuses(exitRefused, "berth: 404 Not Found: endpoint \"aaaaaaaaaaaaaa\" does not exist\nhint: berth endpoints list shows the endpoints; a job is kept for 30 minutes after its end, one of runsync for one\n", "jobs", "health", "aaaaaaaaaaaaaa")
 }

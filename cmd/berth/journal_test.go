@@ -17,13 +17,13 @@ func TestJournal(t *testing.T) {
 	s := serving(t, app.Config{TestControls: true})
 	key := s.server.FirstKey()
 	s.done("pods", "create", "--name", "first", "--image", "i", "--cpu", "cpu3g", "--vcpus", "2")
-	require.Equal(t, exitRefused, s.run("pods", "get", "nosuchpod").code)
+	require.Equal(t, exitRefused, s.run("pods", "get", "nosuchpodofall").code)
 	require.Contains(t, s.run("journal", "list").err, "the journal takes the key of the test controls")
 
 	s.flags = []string{"--server", s.server.URL(), "--key", s.server.ControlsKey()}
-	require.Regexp(t, `1 +\S+ +201 +\d+ +POST +/v2/pods +createPod +\S+ +-\n2 +\S+ +404 +\d+ +GET +/v2/pods/nosuchpod +getPod`, s.done("journal", "list"))
+	require.Regexp(t, `1 +\S+ +201 +\d+ +POST +/v2/pods +createPod +\S+ +-\n2 +\S+ +404 +\d+ +GET +/v2/pods/nosuchpodofall +getPod`, s.done("journal", "list"))
 	list := s.done("journal", "list", "--status", "4xx", "--since", "2001-01-01T00:00:00Z", "--after", "1", "--limit", "5", "--json")
-	require.Contains(t, list, `"resources":{"pod":"nosuchpod"}`)
+	require.Contains(t, list, `"resources":{"pod":"nosuchpodofall"}`)
 	require.NotContains(t, list, "createPod")
 	require.NotContains(t, list, key)
 
@@ -49,18 +49,18 @@ func TestJournal(t *testing.T) {
 func TestJournal_Verify(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{TestControls: true})
-	s.run("pods", "get", "one")
-	s.run("pods", "get", "two")
+	s.run("pods", "get", "aaaaaaaaaaaaa1")
+	s.run("pods", "get", "aaaaaaaaaaaaa2")
 	s.flags = []string{"--server", s.server.URL(), "--key", s.server.ControlsKey()}
 
 	held := s.feed(`[{"operation":"getPod","times":{"exactly":2}}]`, "journal", "verify", "-")
 	require.Zero(t, held.code, held.err)
 	require.Empty(t, held.out)
 	file := filepath.Join(t.TempDir(), "expected.json")
-	require.NoError(t, os.WriteFile(file, []byte(`{"expectations":[{"resource":"two"},{"resource":"one"},{"operation":"getPod","status":"200"}],"inOrder":true}`), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(`{"expectations":[{"resource":"aaaaaaaaaaaaa2"},{"resource":"aaaaaaaaaaaaa1"},{"operation":"getPod","status":"200"}],"inOrder":true}`), 0o600))
 	failed := s.run("journal", "verify", file)
 	require.Equal(t, exitFailed, failed.code)
-	require.Regexp(t, regexp.MustCompile(`^1: requests with resource one: expected after request 2, .*\n2: requests with operation getPod, status 200: expected at least 1, found 0; the nearest is number 2: status is 404, expected 200\n$`), failed.out)
+	require.Regexp(t, regexp.MustCompile(`^1: requests with resource aaaaaaaaaaaaa1: expected after request 3, .*\n2: requests with operation getPod, status 200: expected at least 1, found 0; the nearest is number 4: operation is listPods, expected getPod\n$`), failed.out)
 	require.Contains(t, failed.err, "2 of the expectations do not hold")
 	failed = s.run("journal", "verify", file, "--json")
 	require.Equal(t, exitFailed, failed.code)

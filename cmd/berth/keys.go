@@ -19,10 +19,21 @@ func newKeysCommand() *cobra.Command {
 		Short: "Create, list and revoke API keys",
 		Long: `Create, list and revoke the API keys of a data directory, or of a database that --store names, whether a server runs on it or not. A running server knows a
 new key at once, and that one was revoked within a second. One that is older than this program and has a database of an
-earlier version must be stopped first.`,
+earlier version must be stopped first.
+
+With --server they are the keys of the server there: listing takes a key with the scope admin, and the rest the key of the test controls.`,
 	}
 	addSettings(cmd, cmd.PersistentFlags(), settingsNamed("data", "store"))
+	addConnection(cmd)
 	cmd.AddCommand(newKeysCreateCommand(), newKeysListCommand(), newKeysRevokeCommand())
+	for _, sub := range cmd.Commands() {
+		sub.PreRunE = func(cmd *cobra.Command, _ []string) error {
+			if remote(cmd) && (cmd.Flags().Changed("data") || cmd.Flags().Changed("store")) {
+				return misuse(errors.New("--server is for the keys of a server, --data and --store for those of a database here"), "leave out one of them")
+			}
+			return nil
+		}
+	}
 	return cmd
 }
 
@@ -78,19 +89,18 @@ func newKeysCreateCommand() *cobra.Command {
 				return misuse(errors.New("--spend-limit must not be negative"), "")
 			}
 
+			wanted := app.NewKey(name, scopes, exempt, expiry)
+			wanted.Contract, wanted.SpendLimit = contract, spendLimit
+			if remote(cmd) {
+				return createKeyRemotely(cmd, newKeyOf(name, user, scopes, exempt, contract, spendLimit, expiry))
+			}
 			return withKeys(cmd, func(keys *app.Keys) error {
-				wanted := app.NewKey(name, scopes, exempt, expiry)
-				wanted.Contract, wanted.SpendLimit = contract, spendLimit
 				wanted.UserID = cmp.Or(compute.UserID(user), wanted.UserID)
 				key, token, err := keys.Create(cmd.Context(), wanted)
 				if err != nil {
 					return err
 				}
-				if asJSON(cmd) {
-					return printJSON(cmd, map[string]any{"id": key.ID, "key": token})
-				}
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
-				return err
+				return printKey(cmd, string(key.ID), token)
 			})
 		},
 	}
@@ -112,32 +122,35 @@ func newKeysListCommand() *cobra.Command {
 		Example: "  berth keys list --data /var/lib/berth --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withKeys(cmd, func(keys *app.Keys) error {
-				shown := []shownKey{}
-				for _, k := range keys.Keys(false) {
-					shown = append(shown, shownKey{k.ID, k.Name, k.UserID, k.Scopes, k.Exempt, k.Contract, k.SpendLimit, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt)})
-				}
-				if asJSON(cmd) {
-					return printJSON(cmd, map[string]any{"keys": shown})
-				}
-				return printTable(cmd, keyColumns, shown)
-			})
+			if remote(cmd) {
+				return listKeysRemotely(cmd)
+			}
+			return withKeys(cmd, func(keys *app.Keys) error { return printKeys(cmd, shownKeys(keys)) })
 		},
 	}
 }
 
 func newKeysRevokeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "revoke ID",
+		Use:     "revoke KEY",
+		Aliases: []string{"delete", "rm"},
 		Short:   "Make a key invalid for good",
-		Example: "  berth keys revoke gbeykwuu82",
+		Long:    "Make a key invalid for good. It is named by its id, or by its name where no other key that is valid has it.",
+		Example: "  berth keys revoke gbeykwuu82\n  berth keys revoke ci",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if remote(cmd) {
+				return revokeKeyRemotely(cmd, args[0])
+			}
 			return withKeys(cmd, func(keys *app.Keys) error {
-				if err := keys.Revoke(cmd.Context(), compute.KeyID(args[0])); err != nil {
+				id, err := keyNamed(args[0], shownKeys(keys))
+				if err != nil {
 					return err
 				}
-				return printDone(cmd, args[0], "revoked")
+				if err := keys.Revoke(cmd.Context(), compute.KeyID(id)); err != nil {
+					return err
+				}
+				return printDone(cmd, id, "revoked")
 			})
 		},
 	}

@@ -38,6 +38,10 @@ func (q *logQuery) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&q.source, "source", "", "only lines of the container, or of the system")
 	cmd.Flags().StringVar(&q.since, "since", "", "only lines from then on: a time like 2026-01-31T12:00:00Z, or how long ago, like 10m; --tail does not count then")
 	_ = cmd.RegisterFlagCompletionFunc("source", words("container", "system").values)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		_, err := q.params()
+		return err
+	}
 }
 
 func (q *logQuery) params() (*rest.GetPodLogsParams, error) {
@@ -214,7 +218,7 @@ func (q *logQuery) line(cmd *cobra.Command, data string) error {
 func newPodLogsCommand(r *resource[rest.Pod]) *cobra.Command {
 	var q logQuery
 	cmd := &cobra.Command{
-		Use:               "logs ID",
+		Use:               "logs POD",
 		Short:             "Print the log of a pod",
 		Long:              fmt.Sprintf(logsLong, "a pod"),
 		Example:           "  berth pods logs k3v9x2m1q8w7rt --follow\n  berth pods logs k3v9x2m1q8w7rt --since 10m --timestamps",
@@ -225,8 +229,12 @@ func newPodLogsCommand(r *resource[rest.Pod]) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			id, err := c.pod(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			return r.hint(q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume restclient.RequestEditorFn) (*http.Response, error) {
-				return c.rest.GetPodLogs(ctx, args[0], p, resume)
+				return c.rest.GetPodLogs(ctx, id, p, resume)
 			}))
 		},
 	}

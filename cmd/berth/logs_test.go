@@ -50,7 +50,7 @@ func breaks(lines ...string) func(http.ResponseWriter) {
 func TestLogs_FollowResumesWhereItBrokeOff(t *testing.T) {
 	t.Parallel()
 	flags, resumed := logServer(t, breaks("a", "b"), writes("c"), writes())
-	r := call(t.Context(), "", append([]string{"pods", "logs", "x", "--follow"}, flags...)...)
+	r := call(t.Context(), "", append([]string{"pods", "logs", "k3v9x2m1q8w7rt", "--follow"}, flags...)...)
 	require.Zero(t, r.code, r.err)
 	require.Equal(t, "a\nb\nc\n", r.out)
 	require.Equal(t, []string{"", "b", "c"}, resumed())
@@ -59,7 +59,7 @@ func TestLogs_FollowResumesWhereItBrokeOff(t *testing.T) {
 func TestLogs_FollowEndsWhenTheWriterIsGone(t *testing.T) {
 	t.Parallel()
 	flags, _ := logServer(t, writes("a"), func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) })
-	r := call(t.Context(), "", append([]string{"pods", "logs", "x", "--follow", "--timestamps"}, flags...)...)
+	r := call(t.Context(), "", append([]string{"pods", "logs", "k3v9x2m1q8w7rt", "--follow", "--timestamps"}, flags...)...)
 	require.Zero(t, r.code, r.err)
 	require.Equal(t, "2026-01-31T12:00:00.000000001Z a\n", r.out)
 }
@@ -72,7 +72,7 @@ func TestLogs_EndWhenNothingMoreComes(t *testing.T) {
 		writes("a", "b")(w)
 		<-over
 	})
-	r := call(t.Context(), "", append([]string{"pods", "logs", "x", "--json"}, flags...)...)
+	r := call(t.Context(), "", append([]string{"pods", "logs", "k3v9x2m1q8w7rt", "--json"}, flags...)...)
 	require.Zero(t, r.code, r.err)
 	require.Equal(t, `{"source":"container","line":"a","ts":"2026-01-31T12:00:00.000000001Z"}`+"\n"+`{"source":"container","line":"b","ts":"2026-01-31T12:00:00.000000001Z"}`+"\n", r.out)
 	require.Equal(t, []string{""}, resumed())
@@ -81,10 +81,10 @@ func TestLogs_EndWhenNothingMoreComes(t *testing.T) {
 func TestLogs_UnreadableOneIsAFailure(t *testing.T) {
 	t.Parallel()
 	flags, _ := logServer(t, breaks("a"))
-	r := call(t.Context(), "", append([]string{"pods", "logs", "x"}, flags...)...)
+	r := call(t.Context(), "", append([]string{"pods", "logs", "k3v9x2m1q8w7rt"}, flags...)...)
 	require.Equal(t, exitUnreached, r.code)
 	flags, _ = logServer(t, func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) })
-	r = call(t.Context(), "", append([]string{"pods", "logs", "x", "--follow"}, flags...)...)
+	r = call(t.Context(), "", append([]string{"pods", "logs", "k3v9x2m1q8w7rt", "--follow"}, flags...)...)
 	require.Equal(t, exitRefused, r.code)
 	require.Equal(t, "berth: 404 Not Found\nhint: this is not how a berth answers: is one at "+flags[1]+"?\n", r.err)
 }

@@ -46,13 +46,13 @@ var (
 	serverCommands = []entry{
 		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"backup", newBackupCommand}, {"restore", newRestoreCommand}, {"check", newCheckCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
 		{"record", newRecordCommand}, {"play", newPlayCommand}, {"compare", newCompareCommand},
-		{"doctor", newDoctorCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
+		{"doctor", newDoctorCommand}, {"docs", newDocsCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
 	}
 	clientCommands = []entry{
-		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"build", newBuildCommand}, {"templates", newTemplatesCommand},
-		{"volumes", newVolumesCommand}, {"global-volumes", newGlobalVolumesCommand}, {"secrets", newSecretsCommand}, {"catalog", newCatalogCommand},
+		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"build", func() *cobra.Command { return endpoints().kind().again(newBuildCommand()) }}, {"templates", newTemplatesCommand},
+		{"clusters", newClustersCommand}, {"volumes", newVolumesCommand}, {"global-volumes", newGlobalVolumesCommand}, {"secrets", newSecretsCommand}, {"registries", newRegistriesCommand}, {"ssh-keys", newSSHKeysCommand}, {"catalog", newCatalogCommand}, {"billing", newBillingCommand}, {"whoami", newWhoamiCommand},
 		{"hosts", newHostsCommand}, {"journal", newJournalCommand}, {"faults", newFaultsCommand}, {"script", newScriptCommand}, {"clock", newClockCommand}, {"webhooks", newWebhooksCommand},
-		{"states", newStatesCommand}, {"costs", newCostsCommand}, {"events", newEventsCommand},
+		{"states", newStatesCommand}, {"controls", newControlsCommand}, {"costs", newCostsCommand}, {"history", newHistoryCommand}, {"events", newEventsCommand}, {"audit", newAuditCommand},
 	}
 )
 
@@ -109,6 +109,8 @@ configuration file (queue-listen: …), else it has its default; see berth confi
 	}
 
 	root.PersistentFlags().Bool("json", false, "print JSON")
+	root.PersistentFlags().BoolP("quiet", "q", false, "print ids alone, one a line, and nothing where there are none")
+	root.Flags().Bool("version", false, "print the version")
 	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, else berth/config.yaml in your configuration directory, if it is there")
 	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml")
 	server := &cobra.Group{ID: "server", Title: "The server and its tools:"}
@@ -138,6 +140,9 @@ func finish(cmd *cobra.Command) {
 	if cmd.HasSubCommands() && !cmd.Runnable() {
 		cmd.Args = cobra.ArbitraryArgs
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if wanted, _ := cmd.Flags().GetBool("version"); wanted {
+				return printVersion(cmd)
+			}
 			if len(args) == 0 {
 				return cmd.Help()
 			}
@@ -153,31 +158,6 @@ func finish(cmd *cobra.Command) {
 	}
 }
 
-const helpName = "help"
-
-// checkHelp makes help refuse what is no command; cobra's own shows the help of berth then, as if all were well.
-func checkHelp(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	for _, help := range root.Commands() {
-		if help.Name() != helpName {
-			continue
-		}
-		help.Example = "  berth help pods list"
-
-		help.Args = func(_ *cobra.Command, args []string) error {
-			at := root
-			for _, name := range args {
-				i := slices.IndexFunc(at.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
-				if i < 0 {
-					return miscall(at, fmt.Errorf("there is no command %s %s", at.CommandPath(), name), nearCommands(at, name))
-				}
-				at = at.Commands()[i]
-			}
-			return nil
-		}
-	}
-}
-
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -185,12 +165,14 @@ func newVersionCommand() *cobra.Command {
 		Long:    "Print the version; with --json also the version of Go it was built with, and for which system.",
 		Example: "  berth version --json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON(cmd) {
-				return printJSON(cmd, map[string]string{"version": version, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
-			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "berth", version)
-			return err
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
+}
+
+func printVersion(cmd *cobra.Command) error {
+	if asJSON(cmd) {
+		return printJSON(cmd, map[string]string{"version": version, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), "berth", version)
+	return err
 }

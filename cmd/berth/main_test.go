@@ -33,13 +33,13 @@ func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 		"help srve":                         "berth: there is no command berth srve\nhint: did you mean serve?\n",
 		"help pods crate":                   "berth: there is no command berth pods crate\nhint: did you mean create?\n",
 		"serve --lisen x":                   "berth: unknown flag: --lisen\nusage: berth serve [flags]\nhint: did you mean --listen?\n",
-		"serve --runtime dokcer":            "berth: --runtime \"dokcer\": it must be sim, docker, kubernetes or process\n",
+		"serve --runtime dokcer":            "berth: --runtime \"dokcer\": it must be sim, docker, kubernetes or process\nhint: did you mean docker?\n",
 		"serve --listen 8765":               "berth: --listen \"8765\": missing port in address: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
 		"serve --queue-listen x:99999":      "berth: --queue-listen \"x:99999\": invalid port: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
 		"serve --lease 1s":                  "berth: --lease \"1s\": it must be at least 3s\n",
 		"nonsense":                          "berth: there is no command berth nonsense\nhint: see berth --help\n",
 		"pods create --foo":                 "berth: unknown flag: --foo\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
-		"pods get":                          "berth: accepts 1 arg(s), received 0\nusage: berth pods get ID [flags]\nhint: see berth pods get --help\n",
+		"pods get":                          "berth: accepts 1 arg(s), received 0\nusage: berth pods get POD [flags]\nhint: see berth pods get --help\n",
 		"pods list x":                       "berth: unknown command \"x\" for \"berth pods list\"\nusage: berth pods list [flags]\nhint: see berth pods list --help\n",
 		"pods list --server x":              "berth: --server: \"x\" is not an http or https URL\n",
 		"pods create --disk x":              "berth: invalid argument \"x\" for \"--disk\" flag: strconv.ParseInt: parsing \"x\": invalid syntax\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
@@ -206,7 +206,7 @@ func TestNewCommandFor_MakesTheSameCommandAlone(t *testing.T) {
 	})
 }
 
-// TestBody_EveryFlagNamesAMemberOfTheDocument holds the flags to spec/rest.yaml and spec/queue.yaml.
+// TestBody_EveryFlagNamesAMemberOfTheDocument holds the flags to spec/rest.yaml, spec/queue.yaml and spec/controls.yaml.
 func TestBody_EveryFlagNamesAMemberOfTheDocument(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -217,6 +217,11 @@ func TestBody_EveryFlagNamesAMemberOfTheDocument(t *testing.T) {
 		{"rest", "CreateEndpointRequest", endpoints().create.fields}, {"rest", "UpdateEndpointRequest", endpoints().update.fields},
 		{"rest", "CreateTemplateRequest", templates().create.fields}, {"rest", "UpdateTemplateRequest", templates().update.fields},
 		{"rest", "CreateNetworkVolumeRequest", volumes().create.fields}, {"rest", "UpdateNetworkVolumeRequest", volumes().update.fields},
+		{"rest", "CreateClusterRequest", clusters().create.fields}, {"rest", "UpdateClusterRequest", clusters().update.fields},
+		{"rest", "CreateRegistryRequest", registries().create.fields}, {"rest", "CreateDelegationRequest", delegations().create.fields},
+		{"rest", "CreateSecretRequest", secrets().create.fields}, {"rest", "UpdateSecretRequest", secrets().update.fields},
+		{"rest", "CreateGlobalVolumeRequest", globalVolumes().create.fields}, {"rest", "UpdateGlobalVolumeRequest", globalVolumes().update.fields},
+		{"controls", "Quotas", quotaFields()}, {"controls", "FleetSettings", fleetFields()},
 		{"queue", "Submission", jobFields()},
 	} {
 		text, err := spec.JSON(c.document, "")

@@ -24,6 +24,7 @@ var holdCollector = sync.OnceFunc(func() {
 	time.AfterFunc(holdTime, func() {
 		debug.SetGCPercent(percent)
 		debug.FreeOSMemory()
+		unmapProgram()
 	})
 })
 

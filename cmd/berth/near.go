@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,12 +35,26 @@ func nearFlags(cmd *cobra.Command, err error) []string {
 	return near
 }
 
+// didYouMean is a hint at what may have been meant, empty for nothing.
+func didYouMean(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// choiceError is the misuse of what must be one of some words, with those that may have been meant.
+func choiceError(what, value string, choices []string) error {
+	last := len(choices) - 1
+	return misuse(fmt.Errorf("%s: %q is not %s or %s", what, value, strings.Join(choices[:last], ", "), choices[last]), didYouMean(nearest(value, choices)))
+}
+
 // nearest gives those of the names that differ the least from the one that was written: by two letters at most, or by what it lacks
 // at its end.
 func nearest(written string, names []string) (near []string) {
 	least := min(2, len(written)-1)
 	for _, name := range names {
-		d := spelling.Distance(strings.ToLower(written), name)
+		d := spelling.Distance(strings.ToLower(written), strings.ToLower(name))
 		if strings.HasPrefix(name, written) && len(written) > 1 {
 			d = 1
 		}

@@ -24,14 +24,14 @@ func container() []field {
 		number("disk", "/disk", "container disk in GB"),
 		list("port", "/ports", "a port to publish, like 8080/http or 22/tcp"),
 		pairs("env", "/env", "NAME=VALUE for the environment"),
-		reference("registry", "/registry", "id of the registry credential for the image"),
+		naming(reference("registry", "/registry", "the registry credential for the image, by id or name"), registries),
 	}
 }
 
 // podFields are those of creating and changing pods.
 func podFields() []field {
 	return append(container(),
-		made("volume", "/mounts/network", "a network volume to mount, ID:PATH", networkMount).offering(idsOf(volumes)),
+		naming(made("volume", "/mounts/network", "a network volume to mount, ID:PATH or NAME:PATH", networkMount), volumes),
 		made("persistent", "/mounts/persistent", "a volume on the host, GB:PATH; deprecated in favor of --volume", persistentMount),
 		truth("global-networking", "/globalNetworking", "an address in the network of your pods"),
 	)
@@ -132,14 +132,16 @@ func pods() *resource[rest.Pod] {
 			{head: "LOCKED", value: func(p rest.Pod) string { return textOf(p.Locked) }, wide: true},
 		},
 
+		more: httpAddresses,
 		id:   func(p rest.Pod) string { return p.ID },
-		name: func(p rest.Pod) string { return p.Name + ", " + string(p.Status) },
+		name: func(p rest.Pod) string { return p.Name },
+		note: func(p rest.Pod) string { return p.Name + ", " + string(p.Status) },
 		create: body{fields: append(podFields(),
 			text("gpu", "/gpu/id", "GPU type; see berth catalog gpus").offering(idsOf(gpuTypes)),
 			number("gpu-count", "/gpu/count", "how many GPUs"),
 			text("cpu", "/cpu/id", "CPU flavor, for a pod without GPU; see berth catalog cpus").offering(idsOf(cpuTypes)),
 			number("vcpus", "/cpu/vcpuCount", "how many vCPUs"),
-			text("cloud", "/cloud", "SECURE or COMMUNITY").offering(words("SECURE", "COMMUNITY")),
+			choice("cloud", "/cloud", "SECURE or COMMUNITY", "SECURE", "COMMUNITY"),
 			list("data-center", "/dataCenterIds", "a data center that will do").offering(idsOf(dataCenters)),
 		)},
 		update: body{fields: append(podFields(), truth("locked", "/locked", "refuse to stop and restart it"))},
@@ -197,7 +199,8 @@ func newPodsCommand() *cobra.Command {
 		newPodActionCommand(r, rest.PodActionStart, "Start a pod that has ended", rest.PodStatusRUNNING),
 		newPodActionCommand(r, rest.PodActionStop, "Stop a pod; its volumes keep their data, its container disk does not", rest.PodStatusEXITED),
 		newPodActionCommand(r, rest.PodActionRestart, "Restart a pod's container", rest.PodStatusRUNNING),
-		newPodLogsCommand(r), newPodsWhyCommand(), newPodExecCommand(r), newPodShellCommand(r), newPodCopyCommand(r),
+		r.kind().again(newPodLogsCommand(r)), r.kind().again(newPodsWhyCommand()), r.kind().again(newPodExecCommand(r)), r.kind().again(newPodShellCommand(r)),
+		newPodCopyCommand(r), r.kind().again(newPodHistoryCommand(r)),
 	)
 
 	return cmd
@@ -206,7 +209,7 @@ func newPodsCommand() *cobra.Command {
 func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short string, status rest.PodStatus) *cobra.Command {
 	var w waiting
 	cmd := &cobra.Command{
-		Use:               string(action) + " ID",
+		Use:               string(action) + " " + r.placeholder(),
 		Short:             short,
 		Example:           fmt.Sprintf("  berth pods %s k3v9x2m1q8w7rt --wait", action),
 		Args:              cobra.ExactArgs(1),
@@ -216,11 +219,15 @@ func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short str
 			if err != nil {
 				return err
 			}
+			id, err := c.pod(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			document, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
-				return c.rest.PodAction(ctx, args[0], rest.PodActionRequest{Action: action})
+				return c.rest.PodAction(ctx, id, rest.PodActionRequest{Action: action})
 			})
 			if isStatus(err, http.StatusConflict) {
-				return hinted(err, fmt.Sprintf("berth pods get %s shows its status and actions", args[0]))
+				return hinted(err, fmt.Sprintf("berth pods get %s shows its status and actions", id))
 			}
 			if err != nil {
 				return r.hint(err)
@@ -230,12 +237,12 @@ func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short str
 			as.wait = func(cmd *cobra.Command, w *waiting, c *connection, id string) error {
 				return awaitPod(cmd, w, c, id, status)
 			}
-			return as.awaitAndPrint(cmd, &w, c, args[0], document)
+			return as.awaitAndPrint(cmd, &w, c, id, document)
 		},
 	}
 
 	w.add(cmd, "the pod is "+string(status))
-	return cmd
+	return r.kind().again(cmd)
 }
 
 // awaitPod waits for a status. A pod that ended meanwhile is a failure, unless that was waited for.

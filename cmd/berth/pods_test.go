@@ -23,10 +23,13 @@ func TestPods_WholeLife(t *testing.T) {
 	require.EqualValues(t, 7, made["disk"])
 	require.Equal(t, "a b", made["args"])
 
+	at := "http://" + id + "-8080.localhost:" + s.server.URL()[strings.LastIndex(s.server.URL(), ":")+1:]
 	require.Equal(t, strings.TrimLeft(`
-ID              NAME   STATUS   MACHINE               IMAGE         USD/H  CREATED
-POD___________  first  RUNNING  cpu3g, 2 vCPUs, 8 GB  ubuntu:24.04  0.08   TTTTTTTTTTTTTTTTTTTT
-`, "\n"), still(s.done("pods", "list"), "POD", id))
+ID              NAME   STATUS   MACHINE               IMAGE         USD/H  CREATED               HTTP
+POD___________  first  RUNNING  cpu3g, 2 vCPUs, 8 GB  ubuntu:24.04  0.08   TTTTTTTTTTTTTTTTTTTT  AT
+`, "\n"), still(strings.Replace(s.done("pods", "list"), at, "AT", 1), "POD", id))
+	require.Regexp(t, "(?m)^http +"+at+"$", s.done("pods", "get", id))
+	require.Regexp(t, "(?m)^http +"+at+"$", s.done("pods", "why", id))
 	require.Equal(t, id, s.document("pods", "list")["pods"].([]any)[0].(map[string]any)["id"])
 
 	require.Equal(t, "EXITED", s.document("pods", "stop", id, "--wait")["status"])

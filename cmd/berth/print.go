@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -19,6 +18,21 @@ import (
 func asJSON(cmd *cobra.Command) bool {
 	is, _ := cmd.Flags().GetBool("json")
 	return is
+}
+
+// idsAlone reports whether ids alone are asked for.
+func idsAlone(cmd *cobra.Command) bool {
+	is, _ := cmd.Flags().GetBool("quiet")
+	return is
+}
+
+// say prints a line about what was done, unless ids alone are asked for.
+func say(cmd *cobra.Command, line string) error {
+	if idsAlone(cmd) {
+		return nil
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), line)
+	return err
 }
 
 // terminal reports whether what is written is seen by a person.
@@ -52,51 +66,6 @@ func printDocument(cmd *cobra.Command, document []byte) error {
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", bytes.TrimSpace(out.Bytes()))
 	return err
-}
-
-// column is a part of a T that is shown: in lists, and in detail if it is wide only there.
-type column[T any] struct {
-	head  string
-	value func(T) string
-	wide  bool
-}
-
-// printTable prints rows under their heads, aligned; on a terminal the heads are bold.
-func printTable[T any](cmd *cobra.Command, columns []column[T], rows []T) error {
-	text := &bytes.Buffer{}
-	w := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
-	line := func(cell func(column[T]) string) {
-		var cells []string
-		for _, c := range columns {
-			if !c.wide {
-				cells = append(cells, oneLine(cell(c)))
-			}
-		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
-	}
-
-	line(func(c column[T]) string { return c.head })
-	for _, row := range rows {
-		line(func(c column[T]) string { return c.value(row) })
-	}
-	_ = w.Flush() // a buffer
-	out := cmd.OutOrStdout()
-	if heads, rest, ok := strings.Cut(text.String(), "\n"); ok && terminal(out) && os.Getenv("NO_COLOR") == "" {
-		_, err := fmt.Fprintf(out, "\x1b[1m%s\x1b[0m\n%s", heads, rest)
-		return err
-	}
-
-	_, err := out.Write(text.Bytes())
-	return err
-}
-
-// printDetail prints one row, a line for each column.
-func printDetail[T any](cmd *cobra.Command, columns []column[T], row T) error {
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	for _, c := range columns {
-		fmt.Fprintf(w, "%s\t%s\n", strings.ToLower(c.head), oneLine(c.value(row)))
-	}
-	return w.Flush()
 }
 
 // oneLine keeps what others wrote from breaking the table, or the terminal.

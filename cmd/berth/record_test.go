@@ -52,7 +52,7 @@ func TestRecord_PlayAndCompare(t *testing.T) {
 	through := &served{T: t, server: s.server, flags: []string{"--server", proxy, "--key", s.server.FirstKey()}}
 	made := through.document("templates", "create", "--name", "mine", "--image", "i")
 	through.done("templates", "get", made["id"].(string))
-	require.Equal(t, exitRefused, through.run("templates", "get", "nosuchtemplate").code)
+	require.Equal(t, exitRefused, through.run("catalog", "gpus", "none").code)
 	require.Equal(t, ran{}, stop())
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

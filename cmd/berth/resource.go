@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,13 +22,15 @@ type resource[T any] struct {
 	nouns    string // pods
 	examples map[string]string
 	columns  []column[T]
-	id       func(T) string
-	// name is what a shell shows beside the id.
-	name   func(T) string
+	// more gives columns for which the server is asked beside; nil: there are none.
+	more func(ctx context.Context, c *connection, items []T) []column[T]
+	id   func(T) string
+	// name is what the user calls it, and may name it by.
+	name func(T) string
+	// note is what a shell shows beside the id; nil: the name.
+	note   func(T) string
 	create body
 	update body
-	// find gives the id of what the user named; nil: that is the id.
-	find func(ctx context.Context, c *connection, named string) (string, error)
 
 	listing  func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) // a page; of some, all
 	items    func(c *connection, document []byte) ([]T, error)
@@ -65,20 +68,9 @@ func (r *resource[T]) commands() (all []*cobra.Command) {
 	return all
 }
 
-// placeholder is what help calls the argument.
+// placeholder is what help calls the argument: the last word of what it is.
 func (r *resource[T]) placeholder() string {
-	if r.find != nil {
-		return strings.ToUpper(r.noun)
-	}
-	return "ID"
-}
-
-// locate gives the id of what the user named.
-func (r *resource[T]) locate(ctx context.Context, c *connection, named string) (string, error) {
-	if r.find == nil {
-		return named, nil
-	}
-	return r.find(ctx, c, named)
+	return strings.ToUpper(r.noun[strings.LastIndex(r.noun, " ")+1:])
 }
 
 // ids offers the ids of those that there are.
@@ -89,8 +81,12 @@ func (r *resource[T]) ids() completion {
 			return nil, err
 		}
 		items, err := r.items(c, body)
+		note := r.note
+		if note == nil {
+			note = r.name
+		}
 		for _, item := range items {
-			words = append(words, r.id(item)+"\t"+oneLine(r.name(item)))
+			words = append(words, r.id(item)+"\t"+oneLine(note(item)))
 		}
 		return words, err
 	}
@@ -112,7 +108,15 @@ func (r *resource[T]) print(cmd *cobra.Command, c *connection, document []byte) 
 	if err != nil {
 		return err
 	}
-	return printDetail(cmd, r.columns, item)
+	return printDetail(cmd, r.all(cmd, c, []T{item}), item)
+}
+
+// all gives the columns for the items, those too for which the server is asked.
+func (r *resource[T]) all(cmd *cobra.Command, c *connection, items []T) []column[T] {
+	if r.more == nil {
+		return r.columns
+	}
+	return slices.Concat(r.columns, r.more(cmd.Context(), c, items))
 }
 
 // show reads one and prints it.
@@ -153,11 +157,11 @@ func (r *resource[T]) createCommand() *cobra.Command {
 server, which names every violation.`, r.article, r.noun),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			document, err := r.create.read(cmd)
+			c, err := connect(cmd)
 			if err != nil {
 				return err
 			}
-			c, err := connect(cmd)
+			document, err := r.create.read(cmd, c)
 			if err != nil {
 				return err
 			}
@@ -168,7 +172,7 @@ server, which names every violation.`, r.article, r.noun),
 				})
 			})
 			if err != nil {
-				return err
+				return r.create.hint(cmd, err)
 			}
 
 			return r.awaitAndPrint(cmd, &w, c, r.id(made), document)
@@ -205,13 +209,13 @@ func (r *resource[T]) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printTable(cmd, r.columns, items)
+			return printTable(cmd, r.all(cmd, c, items), items)
 		},
 	}
 }
 
 func (r *resource[T]) getCommand() *cobra.Command {
-	return &cobra.Command{
+	return r.kind().again(&cobra.Command{
 		Use:               "get " + r.placeholder(),
 		Short:             fmt.Sprintf("Show %s %s", r.article, r.noun),
 		Args:              cobra.ExactArgs(1),
@@ -221,13 +225,13 @@ func (r *resource[T]) getCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := r.locate(cmd.Context(), c, args[0])
+			id, err := r.kind().locate(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
 			return r.show(cmd, c, id)
 		},
-	}
+	})
 }
 
 func (r *resource[T]) updateCommand() *cobra.Command {
@@ -241,30 +245,26 @@ empty value empties them.`, r.article, r.noun),
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: r.ids().first().values,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			document, err := r.update.read(cmd)
-			if err != nil {
-				return err
-			}
 			c, err := connect(cmd)
 			if err != nil {
 				return err
 			}
-
-			id, err := r.locate(cmd.Context(), c, args[0])
+			document, err := r.update.read(cmd, c)
 			if err != nil {
 				return err
 			}
 
-			document, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
-				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
-					return r.updating(ctx, c.rest, id, contentType, body)
+			return r.kind().on(cmd.Context(), c, args[0], func(id string) error {
+				changed, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
+					return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
+						return r.updating(ctx, c.rest, id, contentType, body)
+					})
 				})
+				if err != nil {
+					return r.hint(r.update.hint(cmd, err))
+				}
+				return r.awaitAndPrint(cmd, &w, c, id, changed)
 			})
-			if err != nil {
-				return r.hint(err)
-			}
-
-			return r.awaitAndPrint(cmd, &w, c, id, document)
 		},
 	}
 
@@ -290,14 +290,13 @@ func (r *resource[T]) deleteCommand() *cobra.Command {
 			}
 
 			for _, named := range args {
-				id, err := r.locate(cmd.Context(), c, named)
+				err := r.kind().on(cmd.Context(), c, named, func(id string) error {
+					if _, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return r.deleting(ctx, c.rest, id) }); err != nil {
+						return r.hint(err)
+					}
+					return printDone(cmd, id, "deleted")
+				})
 				if err != nil {
-					return err
-				}
-				if _, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return r.deleting(ctx, c.rest, id) }); err != nil {
-					return r.hint(err)
-				}
-				if err := printDone(cmd, id, "deleted"); err != nil {
 					return err
 				}
 			}
@@ -312,6 +311,5 @@ func printDone(cmd *cobra.Command, id, what string) error {
 	if asJSON(cmd) {
 		return printJSON(cmd, map[string]any{"id": id, what: true})
 	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), what, id)
-	return err
+	return say(cmd, what+" "+id)
 }

@@ -69,8 +69,12 @@ func newScriptShowCommand() *cobra.Command {
 		Example: "  berth script show crynabc123 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return controlled(cmd, "a script takes", func(c *connection) error {
+				id, err := endpoints().kind().withControls(cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
 				shown, document, err := fetch[controls.ShownScript](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) {
-					return c.controls.GetScript(ctx, args[0])
+					return c.controls.GetScript(ctx, id)
 				})
 				if err != nil || asJSON(cmd) {
 					return orPrint(cmd, document, err)
@@ -103,8 +107,12 @@ The members are those of spec/controls.yaml.`,
 			}
 
 			return controlled(cmd, "a script takes", func(c *connection) error {
-				_, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
-					return c.controls.SetScriptWithBody(ctx, args[0], "application/json", strings.NewReader(text))
+				id, err := endpoints().kind().withControls(cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
+					return c.controls.SetScriptWithBody(ctx, id, "application/json", strings.NewReader(text))
 				})
 				return err
 			})
@@ -118,7 +126,11 @@ func newScriptDeleteCommand() *cobra.Command {
 		Example: "  berth script delete crynabc123",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return controlled(cmd, "a script takes", func(c *connection) error {
-				_, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return c.controls.DeleteScript(ctx, args[0]) })
+				id, err := endpoints().kind().withControls(cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return c.controls.DeleteScript(ctx, id) })
 				return err
 			})
 		},

@@ -13,8 +13,8 @@ import (
 func TestScript(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{TestControls: true})
-	require.Contains(t, s.run("script", "show", "e").err, "a script takes the key of the test controls")
 	id := s.document("endpoints", "create", "--name", "drawn", "--image", "i", "--cpu", "cpu3c:2")["id"].(string)
+	require.Contains(t, s.run("script", "show", "drawn").err, "a script takes the key of the test controls")
 	s.flags = []string{"--server", s.server.URL(), "--key", s.server.ControlsKey()}
 
 	require.Contains(t, s.run("script", "show", id).err, "has no script")

@@ -108,7 +108,11 @@ func wrongValue(cmd *cobra.Command, err error) error {
 	if f := cmd.Flags().Lookup(wrong.Name); f != nil && len(f.Annotations[sourceMark]) > 0 {
 		from = f.Annotations[sourceMark][0] + ": " + wrong.Name
 	}
-	return misuse(fmt.Errorf("%s %q: %w", from, wrong.Value, wrong.Cause), "")
+	var near []string
+	for _, s := range settingsNamed(wrong.Name) {
+		near = nearest(wrong.Value, s.Choices)
+	}
+	return misuse(fmt.Errorf("%s %q: %w", from, wrong.Value, wrong.Cause), didYouMean(near))
 }
 
 // namesOf gives the names of all flags.

@@ -15,7 +15,7 @@ import (
 func templates() *resource[rest.Template] {
 	fields := append(container(),
 		made("persistent", "/mounts/persistent", "a volume on the host, GB:PATH", persistentMount),
-		text("category", "/category", "CPU, NVIDIA or AMD").offering(words("CPU", "NVIDIA", "AMD")),
+		choice("category", "/category", "CPU, NVIDIA or AMD", "CPU", "NVIDIA", "AMD"),
 		truth("public", "/public", "others may use it"),
 		truth("serverless", "/serverless", "for endpoints, not for pods"),
 		list("cuda-version", "/allowedCudaVersions", "a CUDA version that will do, like 12.8"),
@@ -70,6 +70,44 @@ func templates() *resource[rest.Template] {
 
 func newTemplatesCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "templates", Aliases: []string{"template"}, Short: "Create, list, change and delete templates"}
-	cmd.AddCommand(templates().commands()...)
+	r := templates()
+	cmd.AddCommand(r.commands()...)
+	cmd.AddCommand(newPublicTemplatesCommand(r))
+	return cmd
+}
+
+// templateSources are who answers for a public template.
+var templateSources = []string{"official", "verified", "community"}
+
+func newPublicTemplatesCommand(r *resource[rest.Template]) *cobra.Command {
+	var source string
+	cmd := &cobra.Command{
+		Use: "public", Short: "List the templates that everybody may use", Args: cobra.NoArgs,
+		Example: "  berth templates public --source community",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			from := rest.ListPublicTemplatesParamsSource(source)
+			if !from.Valid() {
+				return choiceError("--source", source, templateSources)
+			}
+			c, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+
+			document, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
+				return c.rest.ListPublicTemplates(ctx, &rest.ListPublicTemplatesParams{Source: &from})
+			})
+			if err != nil || asJSON(cmd) {
+				return orPrint(cmd, document, err)
+			}
+			items, err := r.items(c, document)
+			if err != nil {
+				return err
+			}
+			return printTable(cmd, r.columns, items)
+		},
+	}
+	cmd.Flags().StringVar(&source, "source", "official", "who answers for them: official, verified or community")
+	_ = cmd.RegisterFlagCompletionFunc("source", words(templateSources...).values)
 	return cmd
 }

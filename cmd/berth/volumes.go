@@ -27,12 +27,13 @@ func volumes() *resource[rest.NetworkVolume] {
 			{head: "TYPE", value: func(v rest.NetworkVolume) string { return string(v.Type) }},
 		},
 		id:   func(v rest.NetworkVolume) string { return v.ID },
-		name: func(v rest.NetworkVolume) string { return v.Name + ", " + v.DataCenter },
+		name: func(v rest.NetworkVolume) string { return v.Name },
+		note: func(v rest.NetworkVolume) string { return v.Name + ", " + v.DataCenter },
 		create: body{fields: []field{
 			text("name", "/name", "what you call it"),
 			number("size", "/size", "GB"),
 			text("data-center", "/dataCenter", "where it is").offering(idsOf(dataCenters)),
-			text("type", "/type", "STANDARD or HIGH_PERFORMANCE").offering(words("STANDARD", "HIGH_PERFORMANCE")),
+			choice("type", "/type", "STANDARD or HIGH_PERFORMANCE", "STANDARD", "HIGH_PERFORMANCE"),
 		}},
 		update: body{fields: []field{
 			text("name", "/name", "what you call it"),

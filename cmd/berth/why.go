@@ -12,7 +12,7 @@ import (
 )
 
 // whyCommand asks why something does not go on; find gives the id of what the user named, nil takes that as the id.
-func whyCommand(use, short, example, hint string, find func(context.Context, *connection, string) (string, error), ask func(context.Context, *connection, string) (*http.Response, error)) *cobra.Command {
+func whyCommand(use, short, example, hint string, find func(*connection, context.Context, string) (string, error), ask func(context.Context, *connection, string) (*http.Response, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: example, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -22,7 +22,7 @@ func whyCommand(use, short, example, hint string, find func(context.Context, *co
 			}
 			id := args[0]
 			if find != nil {
-				if id, err = find(cmd.Context(), c, id); err != nil {
+				if id, err = find(c, cmd.Context(), id); err != nil {
 					return err
 				}
 			}
@@ -47,7 +47,7 @@ func newJobsWhyCommand() *cobra.Command {
 }
 
 func newPodsWhyCommand() *cobra.Command {
-	cmd := whyCommand("why ID", "Say why a pod does not run, and what would help", "  berth pods why k3v9x2m1q8w7rt", "berth pods list shows those that there are", nil,
+	cmd := whyCommand("why POD", "Say why a pod does not run, and what would help", "  berth pods why k3v9x2m1q8w7rt", "berth pods list shows those that there are", (*connection).pod,
 		func(ctx context.Context, c *connection, id string) (*http.Response, error) {
 			return c.controls.WhyPod(ctx, id)
 		})
@@ -57,7 +57,7 @@ func newPodsWhyCommand() *cobra.Command {
 
 func newEndpointsWhyCommand() *cobra.Command {
 	cmd := whyCommand("why ENDPOINT", "Say why the workers of an endpoint do not take up its jobs, and what would help", "  berth endpoints why words",
-		"berth endpoints list shows those that there are", func(ctx context.Context, c *connection, named string) (string, error) { return c.endpoint(ctx, named) },
+		"berth endpoints list shows those that there are", (*connection).endpoint,
 		func(ctx context.Context, c *connection, id string) (*http.Response, error) {
 			return c.controls.WhyEndpoint(ctx, id)
 		})
@@ -76,6 +76,7 @@ var whyColumns = []column[controls.Why]{
 	{head: "ATTEMPTS", value: func(w controls.Why) string { return pointed(w.Details.Attempts) }},
 	{head: "AHEAD", value: func(w controls.Why) string { return pointed(w.Details.Ahead) }},
 	{head: "EXIT CODE", value: func(w controls.Why) string { return pointed(w.Details.ExitCode) }},
+	{head: "HTTP", value: func(w controls.Why) string { return textOf(w.Details.Addresses) }},
 	{head: "NEXT AT", value: func(w controls.Why) string { return pointed(w.Details.NextAt) }},
 }
 

@@ -54,6 +54,10 @@ var parts = []part{
 	{"proxy", "requests to a server in a pod, beside a bare proxy and beside its port", true, (*bench).proxy,
 		"All lead to one server of net/http, which answers 64 bytes; the bare proxy is that of net/http/httputil with nothing around it. In the rows " +
 			"of times requests come at a constant rate, and a time counts from the moment that a request was due."},
+	{"shipping", "/run with continuous backup beside the same server without", true, (*bench).shipping,
+		"The folder is on the same disk, and what is compressed for it is on the same processors. No write waits for either."},
+	{"console", "submissions while a console is open", true, (*bench).console,
+		"Every open console follows the changes of its server; a browser reads them elsewhere, so here a client does that only reads. What happens to a thing within 0.1 s is one event."},
 	{"peers", "jobs beside queues of others, each behind a bare HTTP front", true, (*bench).peers,
 		"The front is echo for asynq and River, and Node's own for BullMQ. `/run` is without workers. In the other rows the workers of " +
 			"the peers are in the front, and berth's come over HTTP. asynq looks for jobs every 5 ms and River every ms; by default " +

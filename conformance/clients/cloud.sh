@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the clients that know the public names of the API and of pods alone, unmodified, in a network of their own, where these
-# names lead to a server that serves the public edition: the SDK's control functions and tasks, and dstack's client.
+# names lead to a server that serves the public edition: the SDK's control functions, tasks and apps, dstack's client, and functions of flash.
 #
-# usage: cloud.sh BERTH DIRECTORY. DIRECTORY has the virtual environments next and dstack.
+# usage: cloud.sh BERTH DIRECTORY. DIRECTORY has the virtual environments next, dstack and flash.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 berth=$1 tmp=$2
@@ -20,7 +20,7 @@ fi
 ip link set lo up
 echo "nameserver 127.0.0.1" >"$tmp/resolv.conf"
 mount --bind "$tmp/resolv.conf" "$(realpath /etc/resolv.conf)"
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=berth" -addext "subjectAltName=DNS:api.runpod.io,DNS:*.proxy.runpod.net" \
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=berth" -addext "subjectAltName=DNS:api.runpod.io,DNS:*.proxy.runpod.net,DNS:api.runpod.ai,DNS:*.api.runpod.ai" \
 	-keyout "$tmp/edge.key" -out "$tmp/edge.pem" 2>/dev/null
 
 # served RUNTIME ARGS: a server with pods on RUNTIME, and what stands before it, until the next one.
@@ -59,6 +59,15 @@ checked "$tmp/next/bin/python" "$here/python/cloud_client.py" https://api.runpod
 checked "$tmp/dstack/bin/python" "$here/python/dstack_client.py" "$key"
 ended
 
-served process --endpoint env=env --process-accept args --process-accept env
+# What listens is played by the programs in python: the images of the SDK and of flash are in no registry of packages.
+flash="$tmp/flash/bin/python $here/python/flash_worker.py"
+served process --endpoint env=env --endpoint "flash=$flash queue" --endpoint "flash-web=$flash web" --process-accept args --process-accept env --domain api.runpod.ai
 checked "$tmp/next/bin/python" "$here/python/task_client.py" https://api.runpod.io "$key" "$here/python/runtime"
+endpoints() { curl -sS -H "Authorization: Bearer $key" "$url/v2/serverless" | grep -o '"name":"[^"]*"'; }
+before=$(endpoints)
+RUNPOD_API_KEY=$key APP_RUNTIME=$here/python/runtime checked "$tmp/next/bin/rp" flash dev "$here/python/app_functions.py" --once >"$tmp/app"
+grep -q "the app was answered" "$tmp/app" || { cat "$tmp/app"; exit 1; }
+echo "ok: rp flash dev: an api and a function of an app"
+checked "$tmp/flash/bin/python" -W ignore "$here/python/flash_client.py" https://api.runpod.io "$key"
+[ "$(endpoints)" = "$before" ] || { echo "FAILED: an app left an endpoint behind: $(endpoints)"; exit 1; }
 ended

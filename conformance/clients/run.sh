@@ -100,12 +100,15 @@ pasted() {
 	stop
 }
 
-# openai: the client of another API, before a worker that speaks it.
+# openai: the client of another API, before a worker that speaks it, and before web servers that do.
 openai() {
 	export PATH="$tmp/newest/bin:$PATH"
 	name=openai
 	: >"$tmp/openai.log"
 	checked python "$here/python/openai_client.py" "$berth" "$tmp/openai"
+	start balanced serve --json --runtime process --endpoint "openai=python $here/python/openai_server.py"
+	checked python "$here/python/openai_balanced.py" "$(field '["url"]')" "$(field '["key"]')"
+	stop
 }
 
 # together COMMAND...: runs them at once, shows what each printed in turn, and fails if one did.
@@ -125,5 +128,5 @@ together() {
 
 make -s -C "$here/../.." build
 cp -r "$here/js" "$tmp/js"
-together "install oldest" "install older" "install newest" "install next" "install dstack" "npm --prefix $tmp/js ci --no-audit --no-fund --loglevel=error"
+together "install oldest" "install older" "install newest" "install next" "install dstack" "install flash" "npm --prefix $tmp/js ci --no-audit --no-fund --loglevel=error"
 together "version oldest" "version older" "version newest" "version next" idle pasted openai "$here/cloud.sh $berth $tmp"

@@ -6,6 +6,7 @@ import concurrent.futures
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import urllib.request
 import chart
 import devices
 import rules
+import shells
 from objects import Cluster
 
 BERTH, SERVER, KUBECONFIG, PID, DATA, HELM = sys.argv[1:7]
@@ -156,12 +158,21 @@ print("ok: an eviction:", berth.pods()[victim], berth.reason(victim).split(": ",
 
 berth.process.kill()
 berth.process.wait()
-berth = Berth()
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    ssh_port = free.getsockname()[1]
+berth = Berth("--ssh-listen", f"127.0.0.1:{ssh_port}")
 until("a killed berth takes up its pods", lambda: counts(berth.pods()).get("RUNNING", 0) >= 150)
 for pod in berth.pods():
     berth.delete(pod)
 until("nothing is left in the cluster", lambda: not left())
 print("ok: SIGKILL of berth; nothing is left in the cluster after all pods were deleted")
+
+wrong = shells.check(BERTH, berth, cluster, until, ssh_port)
+if wrong:
+    fail(wrong)
+until("nothing is left in the cluster after the shells", lambda: not left())
+print("ok: commands and SSH in a Pod, and the proxy of its port")
 
 more = rules.nodes(berth, cluster)
 until("the nodes for the rules are hosts", lambda: len(berth.send("GET", "/_berth/hosts")[1]["hosts"]) == 39 + more)

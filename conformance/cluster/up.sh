@@ -42,7 +42,7 @@ serve() {
 	"$programs/kube-apiserver" --etcd-servers "http://127.0.0.1:$client" --bind-address 127.0.0.1 --secure-port "$port" --cert-dir "$dir/certs" \
 		--watch-cache=false --token-auth-file "$dir/tokens.csv" --authorization-mode RBAC --disable-admission-plugins ServiceAccount \
 		--service-cluster-ip-range 10.96.0.0/16 --service-account-issuer https://cluster.test \
-		--service-account-key-file "$dir/sa.pub" --service-account-signing-key-file "$dir/sa.key" >>"$dir/apiserver.log" 2>&1 &
+		--kubelet-preferred-address-types InternalIP --service-account-key-file "$dir/sa.pub" --service-account-signing-key-file "$dir/sa.key" >>"$dir/apiserver.log" 2>&1 &
 	server=$!
 }
 serve
@@ -62,7 +62,10 @@ python3 "$here/objects.py" "https://127.0.0.1:$port" prepare
 # A Pod takes a moment to come up, so that it is seen on its way.
 awk '/^---/ { ready = 0 } /name: pod-ready/ { ready = 1 } ready && /^  next:/ { print "  delay:\n    durationMilliseconds: 1000" } { print }' \
 	"$programs/stages.yaml" >"$dir/stages.yaml"
-"$programs/kwok" --kubeconfig "$dir/admin.kubeconfig" --config "$dir/stages.yaml" --manage-all-nodes=false \
+# Commands in Pods are processes of this machine.
+printf -- '---\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: ClusterExec\nmetadata: {name: all}\nspec: {execs: [{local: {workDir: %s}}]}\n' "$dir" >>"$dir/stages.yaml"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=node -keyout "$dir/node.key" -out "$dir/node.pem" 2>/dev/null
+"$programs/kwok" --node-ip 127.0.0.1 --node-port "$(free)" --tls-cert-file "$dir/node.pem" --tls-private-key-file "$dir/node.key" --kubeconfig "$dir/admin.kubeconfig" --config "$dir/stages.yaml" --manage-all-nodes=false \
 	--manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake >"$dir/kwok.log" 2>&1 &
 pids+=($!)
 

@@ -13,6 +13,9 @@
 //
 // Or it makes backups of a server under load, kills it in every other one, and serves each backup elsewhere: what was acknowledged before the
 // backup began is there, as it was.
+//
+// Or it has servers ship their databases, kills each under load, takes its disk away, and serves what was shipped elsewhere: what was acknowledged
+// before the moment to which that is said to go is there.
 package main
 
 import (
@@ -40,6 +43,7 @@ func main() {
 	flag.IntVar(&what.rolls, "replica-rolls", 0, "how often to ask three replicas to end, one after the other")
 	flag.StringVar(&what.other, "replica-other", "", "another program for each second start of those, such as the last release")
 	backups := flag.Int("backups", 0, "how often to make a backup of a server under load")
+	lost := flag.Int("lost", 0, "how often to lose a server under load, with its disk, and to restore what it shipped")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is done and when it is killed")
 	flag.Parse()
 	fmt.Printf("seed %d\n", *seed)
@@ -51,7 +55,7 @@ func main() {
 	}
 	what.seed = *seed
 	var all sync.WaitGroup
-	var ofServer, ofProcesses, ofWorkers, ofBackups, ofReplicas error
+	var ofServer, ofProcesses, ofWorkers, ofBackups, ofLost, ofReplicas error
 
 	ofPauses := make([]error, *servers)
 	run := func(err *error, runtime string, use func(settings) error) {
@@ -72,6 +76,9 @@ func main() {
 	if *backups > 0 {
 		run(&ofBackups, "sim", func(c settings) error { return backUpServer(c, *backups, *seed) })
 	}
+	if *lost > 0 {
+		run(&ofLost, "sim", func(c settings) error { return loseServers(c, *lost, *seed) })
+	}
 	for n := range min(*servers, *pauses) {
 		share := (*pauses + n) / *servers // which add up
 		run(&ofPauses[n], "sim", func(c settings) error { return pauseServer(c, share, *lease, *seed+uint64(n)) })
@@ -80,7 +87,7 @@ func main() {
 		all.Go(func() { ofReplicas = disturbReplicas(program, what) })
 	}
 	all.Wait()
-	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers, ofBackups, ofReplicas)...); err != nil {
+	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers, ofBackups, ofLost, ofReplicas)...); err != nil {
 		fmt.Fprintf(os.Stderr, "seed %d: %v\n", *seed, err)
 		os.Exit(1)
 	}

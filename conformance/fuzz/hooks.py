@@ -209,6 +209,12 @@ def asked_why(case):
         case.path_parameters = {"podId": seeds.told_pod()} if "podId" in case.path_parameters else {"endpointId": ENDPOINT}
 
 
+def balanced(case):
+    """Every other call is of an endpoint that balances load."""
+    if mine(case.operation.label) and not case.meta.is_negative_at(ParameterLocation.PATH):
+        case.path_parameters = {"endpointId": seeds.balancing()}
+
+
 def delivered(case):
     """Every other call is of a delivery that is over."""
     if mine(case.operation.label) and not case.meta.is_negative_at(ParameterLocation.PATH):
@@ -221,7 +227,7 @@ def scripted(case):
         case.path_parameters = {"endpointId": seeds.scripted()}
 
 
-FEED = {"deliverWebhook": delivered, "getScript": scripted, "getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getPodHistory": asked_why, "getEndpointHistory": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+FEED = {"deliverWebhook": delivered, "getScript": scripted, "getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getBalancedWorkers": balanced, "getPodHistory": asked_why, "getEndpointHistory": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 

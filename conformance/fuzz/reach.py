@@ -367,6 +367,14 @@ def of_worker(request):
             return request.send()
 
 
+def of_balancer(request):
+    made = requests.post(f"{URL}/v2/serverless", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={
+        "name": "balances", "type": "LOAD_BALANCER", "image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "scaling": {"type": "REQUEST_COUNT", "requestCount": 4},
+    })
+    request.parameters["endpointId"] = made.json()["id"]
+    return request.send()
+
+
 def upgraded_worker(request):
     request.headers |= UPGRADE
     return of_worker(request)
@@ -376,6 +384,7 @@ SPECIAL = {
     "execPod 101": upgraded,
     "execPod 400": of_running_pod,
     "execPod 409": of_ended_pod,
+    "getBalancedWorkers 200": of_balancer,
     "execWorker 101": upgraded_worker,
     "execWorker 400": of_worker,
     "loadState 204": saved_state,
@@ -462,7 +471,7 @@ for address in sys.argv[1:]:
     operations += [(found.ok(), seeds) for found in document.get_all_operations()]
 served = [(o, s) for o, s in operations if not o.path.startswith("/_berth/")]
 hosts = [(o, s) for o, s in operations if o.path.startswith("/_berth/hosts")]
-told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history", "/exec")) or o.path in ("/_berth/events", "/_berth/session") or (o.path, o.method) == ("/_berth/keys", "get")]
+told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history", "/exec", "/workers")) or o.path in ("/_berth/audit", "/_berth/events", "/_berth/session") or (o.path, o.method) == ("/_berth/keys", "get")]
 ADMIN = control("POST", "keys", scopes=["admin"])["key"]
 POWERLESS = control("POST", "keys", scopes=["graphql:read"])["key"]
 control("POST", "clock/freeze")

@@ -23,6 +23,7 @@ class Seeds:
         self.staffed = None  # an endpoint with a worker
         self.built = None  # an endpoint and a build of it
         self.told = None  # a pod of its user
+        self.balancer = None  # an endpoint of its user that balances load
 
     def send(self, method, path, **arguments):
         response = self.session.request(method, self.url + path, timeout=30, **arguments)
@@ -121,6 +122,14 @@ class Seeds:
         if self.told is None:
             self.told = self.owner().send("POST", "/v2/pods", json={"name": "told", "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2}}).json()["id"]
         return self.told
+
+    def balancing(self):
+        """An endpoint that balances load, made at the first call."""
+        if self.balancer is None:
+            self.balancer = self.owner().send("POST", "/v2/serverless", json={
+                "name": "balances", "type": "LOAD_BALANCER", "image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "scaling": {"type": "REQUEST_COUNT", "requestCount": 4},
+            }).json()["id"]
+        return self.balancer
 
     def gone(self, collection, thing):
         """Forgets the thing, if it is the one that of gives."""

@@ -93,13 +93,39 @@ async function createsAPod(server) {
 }
 
 async function index(server, name, links) {
-  const tab = await open(server, '/docs')
+  const tab = await open(server, '/docs/reference')
   assert.deepEqual(await tab.page.locator('td:first-child a').evaluateAll(all => all.map(a => a.getAttribute('href'))), links)
   await done(tab, name)
 }
 
-async function licenses(server) {
+// site reads the documentation: its search finds a setting and a page, and leads there.
+async function site(server) {
   const tab = await open(server, '/docs')
+  const { page } = tab
+  await page.keyboard.press('/')
+  await page.keyboard.type('queue-listen')
+  const first = page.locator('#found li a').first()
+  await first.waitFor()
+  assert.equal(await first.getAttribute('href'), '/docs/settings#queue-listen')
+  await first.click()
+  await page.waitForURL('**/docs/settings#queue-listen')
+  await page.locator('#search').fill('in_queue for ever')
+  await page.locator('#found li a[href^="/docs/troubleshooting"]').first().waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('#found').waitFor({ state: 'hidden' })
+  assert.equal(await page.locator('.pages a[aria-current=page]').count(), 1)
+  await done(tab, 'site')
+
+  const dark = await open(server, '/docs/start')
+  await dark.page.emulateMedia({ colorScheme: 'dark' })
+  await dark.page.setViewportSize({ width: 420, height: 800 })
+  await dark.page.locator('.pages summary').click()
+  assert(await dark.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window')
+  await done(dark, 'site-narrow-dark')
+}
+
+async function licenses(server) {
+  const tab = await open(server, '/docs/reference')
   await tab.page.locator('.note a').click()
   await tab.page.locator('text=Apache License').first().waitFor()
   await done(tab, 'licenses')
@@ -125,6 +151,7 @@ try {
   browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
   await index(serve, 'index', ['/docs/rest', '/docs/queue', '/docs/worker', '/docs/controls'])
   await licenses(serve)
+  await site(serve)
   await lists(serve, 'rest', '/v2/openapi.json')
   for (const name of ['queue', 'worker', 'controls']) await lists(serve, name, `/openapi/${name}.json`)
   await createsAPod(serve)

@@ -14,6 +14,7 @@ export interface Session {
   runtime: string
   may: { read: boolean; write: boolean; invoke: boolean; graphql: boolean; hosts: boolean; controls: boolean }
   testControls: boolean
+  podAddress: string // where HTTP ports of pods are, of {podId} and {port}; empty: nobody says
   follows: boolean // the server tells of changes, and keeps histories
 }
 

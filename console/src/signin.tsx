@@ -32,8 +32,8 @@ export async function signIn(given: Keys, remember: boolean): Promise<void> {
   if (controls && !hasControls) throw new Problem(401, 'Not taken', 'The server does not take this key for its test controls; it has them if it was started with --test-controls.')
   keep({ key, controls }, remember)
   session.value = said
-    ? { name: said.key.name, user: said.key.user, version: said.version, runtime: said.runtime, may: { ...said.may, controls: hasControls }, testControls: hasControls, follows: true }
-    : { name: 'API key', user: '', version: '', runtime: '', may: { read: true, write: true, invoke: true, graphql: true, hosts: true, controls: hasControls }, testControls: hasControls, follows: false }
+    ? { name: said.key.name, user: said.key.user, version: said.version, runtime: said.runtime, may: { ...said.may, controls: hasControls }, testControls: hasControls, podAddress: said.podAddress, follows: true }
+    : { name: 'API key', user: '', version: '', runtime: '', may: { read: true, write: true, invoke: true, graphql: true, hosts: true, controls: hasControls }, testControls: hasControls, podAddress: '', follows: false }
 }
 
 // resume signs in with the keys of this tab, if it has any.

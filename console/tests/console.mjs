@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { controls, endpoints, jobs, keyboard, pods, resources, states } from './flows.mjs'
 import { berth, close, screenshots, start } from './harness.mjs'
-import { empty, newcomer, realShell, shell, thousands } from './limits.mjs'
+import { busy, empty, newcomer, realShell, shell, thousands } from './limits.mjs'
 import { denied, furnish, pages, signIn } from './pages.mjs'
 
 const only = process.env.ONLY
@@ -46,6 +46,7 @@ try {
     await run('resources', () => resources(server))
     await run('controls', () => controls(server))
     await run('states', () => states(server))
+    await run('busy', () => busy())
     await run('empty', () => empty())
     await run('realShell', async () => realShell(await start('--runtime', 'process', '--process-accept', 'commands', '--endpoint', 'box=sleep 3600')))
     await run('newcomer', () => newcomer(() => start('--test-controls', '--endpoint', `echo=${berth} worker --handler echo`, '--endpoint', 'nobody=')))

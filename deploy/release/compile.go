@@ -12,26 +12,27 @@ import (
 	"strings"
 )
 
-// make compiles the program for a system, and writes its archive and the list of what it is made of.
-func (r *release) make(t target) error {
-	path, err := r.compile(t)
-	if err != nil {
-		return err
-	}
+// writeArchives writes the archive of each program, and the list of what it is made of.
+func (r *release) writeArchives() error {
+	for i := range r.builds {
+		b := &r.builds[i]
+		b.archive = fmt.Sprintf("berth_%s_%s_%s.tar.gz", r.version, b.os, b.arch)
+		if b.os == "windows" {
+			b.archive = strings.TrimSuffix(b.archive, ".tar.gz") + ".zip"
+		}
 
-	b := build{target: t, path: path, archive: fmt.Sprintf("berth_%s_%s_%s.tar.gz", r.version, t.os, t.arch)}
-	if t.os == "windows" {
-		b.archive = strings.TrimSuffix(b.archive, ".tar.gz") + ".zip"
+		err := r.writeArchive(*b)
+		if err == nil {
+			b.sum, err = sumOf(filepath.Join(r.dist, b.archive))
+		}
+		if err == nil {
+			err = r.writeBill(*b)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.target, err)
+		}
 	}
-	if err := r.writeArchive(b); err != nil {
-		return err
-	}
-	if b.sum, err = sumOf(filepath.Join(r.dist, b.archive)); err != nil {
-		return err
-	}
-
-	r.builds = append(r.builds, b)
-	return r.writeBill(b)
+	return nil
 }
 
 // compile builds the program as make build does, whatever Go's settings of this machine are, and gives its path.
@@ -55,6 +56,7 @@ func (r *release) writeArchive(b build) error {
 		files = append(files, file{name: name, from: filepath.Join(r.root, name)})
 	}
 	files = append(files, file{name: b.program(), from: b.path, program: true})
+	files = append(files, r.extras...)
 
 	pack := writeTar
 	if strings.HasSuffix(b.archive, ".zip") {

@@ -3,9 +3,12 @@ package main
 import (
 	"embed"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
 	"github.com/goreleaser/nfpm/v2/deb"
@@ -19,7 +22,7 @@ import (
 var packed embed.FS
 
 // writeLinuxPackages writes the packages of Debian and of RPM, of each program for Linux: with the unit, which has systemd make the user
-// and the directory of the data, the configuration, and completion for three shells.
+// and the directory of the data, the configuration, the manual, and completion for four shells.
 func (r *release) writeLinuxPackages() error {
 	linux := []build{}
 	for _, b := range r.builds {
@@ -31,49 +34,56 @@ func (r *release) writeLinuxPackages() error {
 		return nil
 	}
 
-	completions, err := r.writeCompletions()
-	if err != nil {
-		return err
-	}
 	if err := os.CopyFS(r.work, packed); err != nil {
 		return err
 	}
 	for _, b := range linux {
-		if err := r.writeLinuxPackage(b, deb.Default, "deb", "/usr/share/zsh/vendor-completions/_berth", completions); err != nil {
+		if err := r.writeLinuxPackage(b, deb.Default, "deb", "/usr/share/zsh/vendor-completions/_berth"); err != nil {
 			return err
 		}
-		if err := r.writeLinuxPackage(b, rpm.DefaultRPM, "rpm", "/usr/share/zsh/site-functions/_berth", completions); err != nil {
+		if err := r.writeLinuxPackage(b, rpm.DefaultRPM, "rpm", "/usr/share/zsh/site-functions/_berth"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeCompletions has the program write its completions, which are the same on every system, and gives their directory.
-func (r *release) writeCompletions() (string, error) {
+// completions are the names by which shells look for what completes a command, in the archives; in the packages some have others.
+var completions = map[string]string{"bash": "berth.bash", "zsh": "_berth", "fish": "berth.fish", "powershell": "berth.ps1"}
+
+// writeCompletions has the program write its completions, which are the same on every system.
+func (r *release) writeCompletions() error {
 	program, err := r.host()
 	if err != nil {
-		return "", err
+		return err
 	}
-	folder := filepath.Join(r.work, "completions")
-	for _, shell := range []string{"bash", "zsh", "fish"} {
+	for _, shell := range slices.Sorted(maps.Keys(completions)) {
 		script, err := exec.Command(program, "completion", shell).Output()
 		if err != nil {
-			return "", err
+			return err
 		}
-		if err := create(filepath.Join(folder, shell), func(w io.Writer) error { _, err := w.Write(script); return err }); err != nil {
-			return "", err
+		if err := r.extra("completions/"+completions[shell], script); err != nil {
+			return err
 		}
 	}
-	return folder, nil
+	return nil
+}
+
+// extra keeps a text that is in every archive by that name.
+func (r *release) extra(name string, text []byte) error {
+	path := filepath.Join(r.work, filepath.FromSlash(name))
+	r.extras = append(r.extras, file{name: name, from: path})
+	return create(path, func(w io.Writer) error { _, err := w.Write(text); return err })
 }
 
 // writeLinuxPackage writes one package. Zsh is where shells of that name look for completions on the systems of the format.
-func (r *release) writeLinuxPackage(b build, packager nfpm.Packager, format, zsh, completions string) error {
+func (r *release) writeLinuxPackage(b build, packager nfpm.Packager, format, zsh string) error {
 	ours := filepath.Join(r.work, "files", "linux")
 	put := func(to, from, kind string, mode os.FileMode) *files.Content {
 		return &files.Content{Source: from, Destination: to, Type: kind, FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.time}}
 	}
+
+	extra := func(name string) string { return filepath.Join(r.work, "completions", name) }
 
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "berth", Arch: b.arch, Platform: "linux", Version: "v" + r.version.String(), Release: "1", Section: "net", Priority: "optional",
@@ -85,9 +95,10 @@ func (r *release) writeLinuxPackage(b build, packager nfpm.Packager, format, zsh
 				put("/usr/lib/systemd/system/berth.service", filepath.Join(r.root, "deploy", "berth.service"), "", 0o644),
 				put("/etc/default/berth", filepath.Join(ours, "default"), "config|noreplace", 0o644),
 				put("/etc/berth/config.yaml", filepath.Join(ours, "config.yaml"), "config|noreplace", 0o644),
-				put("/usr/share/bash-completion/completions/berth", filepath.Join(completions, "bash"), "", 0o644),
-				put(zsh, filepath.Join(completions, "zsh"), "", 0o644),
-				put("/usr/share/fish/vendor_completions.d/berth.fish", filepath.Join(completions, "fish"), "", 0o644),
+				put("/usr/share/bash-completion/completions/berth", extra("berth.bash"), "", 0o644),
+				put(zsh, extra("_berth"), "", 0o644),
+				put("/usr/share/fish/vendor_completions.d/berth.fish", extra("berth.fish"), "", 0o644),
+				put("/usr/share/doc/berth/berth.ps1", extra("berth.ps1"), "", 0o644),
 				put("/usr/share/doc/berth/copyright", filepath.Join(r.root, "LICENSE"), "", 0o644),
 				put("/usr/share/doc/berth/CHANGELOG.md", filepath.Join(r.root, "CHANGELOG.md"), "", 0o644),
 			},
@@ -98,6 +109,11 @@ func (r *release) writeLinuxPackage(b build, packager nfpm.Packager, format, zsh
 			RPM: nfpm.RPM{BuildHost: "berth", Summary: summary},
 		},
 	})
+	for _, one := range r.extras {
+		if page, is := strings.CutPrefix(one.name, "man/"); is {
+			info.Contents = append(info.Contents, put("/usr/share/man/man1/"+page, one.from, "", 0o644))
+		}
+	}
 	if err := nfpm.PrepareForPackager(info, format); err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ type release struct {
 	version          version   // of what is made
 	time             time.Time // of the commit
 	builds           []build
+	extras           []file // of every archive: the manual, and the completions of shells
 }
 
 func main() {
@@ -104,12 +105,14 @@ func run(root, dist, named, chosen string, epoch int64, proxy string) (err error
 		return err
 	}
 	for _, t := range wanted {
-		if err := r.make(t); err != nil {
+		path, err := r.compile(t)
+		if err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
+		r.builds = append(r.builds, build{target: t, path: path})
 	}
 
-	for _, step := range []func() error{r.writeLinuxPackages, r.writeWheels, r.writeNpm, r.writeFormula, r.writeChart, r.writeSums} {
+	for _, step := range []func() error{r.writeManual, r.writeCompletions, r.writeArchives, r.writeLinuxPackages, r.writeWheels, r.writeNpm, r.writeFormula, r.writeChart, r.writeSums} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -15,6 +15,111 @@ import (
 	"github.com/berthdev/berth/impl/nullable"
 )
 
+// Defines values for AuditEntryChange.
+const (
+	AuditEntryChangeChanged AuditEntryChange = "changed"
+	AuditEntryChangeCreated AuditEntryChange = "created"
+	AuditEntryChangeDeleted AuditEntryChange = "deleted"
+	AuditEntryChangeOpened  AuditEntryChange = "opened"
+)
+
+// Valid indicates whether the value is a known member of the AuditEntryChange enum.
+func (e AuditEntryChange) Valid() bool {
+	switch e {
+	case AuditEntryChangeChanged:
+		return true
+	case AuditEntryChangeCreated:
+		return true
+	case AuditEntryChangeDeleted:
+		return true
+	case AuditEntryChangeOpened:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditKind.
+const (
+	AuditKindBuild      AuditKind = "build"
+	AuditKindCluster    AuditKind = "cluster"
+	AuditKindDelegation AuditKind = "delegation"
+	AuditKindEndpoint   AuditKind = "endpoint"
+	AuditKindEverything AuditKind = "everything"
+	AuditKindHost       AuditKind = "host"
+	AuditKindKey        AuditKind = "key"
+	AuditKindPod        AuditKind = "pod"
+	AuditKindRegistry   AuditKind = "registry"
+	AuditKindSSHKeys    AuditKind = "ssh-keys"
+	AuditKindScript     AuditKind = "script"
+	AuditKindSecret     AuditKind = "secret"
+	AuditKindTemplate   AuditKind = "template"
+	AuditKindVolume     AuditKind = "volume"
+	AuditKindWorker     AuditKind = "worker"
+)
+
+// Valid indicates whether the value is a known member of the AuditKind enum.
+func (e AuditKind) Valid() bool {
+	switch e {
+	case AuditKindBuild:
+		return true
+	case AuditKindCluster:
+		return true
+	case AuditKindDelegation:
+		return true
+	case AuditKindEndpoint:
+		return true
+	case AuditKindEverything:
+		return true
+	case AuditKindHost:
+		return true
+	case AuditKindKey:
+		return true
+	case AuditKindPod:
+		return true
+	case AuditKindRegistry:
+		return true
+	case AuditKindSSHKeys:
+		return true
+	case AuditKindScript:
+		return true
+	case AuditKindSecret:
+		return true
+	case AuditKindTemplate:
+		return true
+	case AuditKindVolume:
+		return true
+	case AuditKindWorker:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BalancedWorkerHealth.
+const (
+	BalancedWorkerHealthHealthy   BalancedWorkerHealth = "healthy"
+	BalancedWorkerHealthLeaving   BalancedWorkerHealth = "leaving"
+	BalancedWorkerHealthStarting  BalancedWorkerHealth = "starting"
+	BalancedWorkerHealthUnhealthy BalancedWorkerHealth = "unhealthy"
+)
+
+// Valid indicates whether the value is a known member of the BalancedWorkerHealth enum.
+func (e BalancedWorkerHealth) Valid() bool {
+	switch e {
+	case BalancedWorkerHealthHealthy:
+		return true
+	case BalancedWorkerHealthLeaving:
+		return true
+	case BalancedWorkerHealthStarting:
+		return true
+	case BalancedWorkerHealthUnhealthy:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CapacityCloud.
 const (
 	CapacityCloudCOMMUNITY CapacityCloud = "COMMUNITY"
@@ -657,6 +762,53 @@ type Advance struct {
 	Milliseconds int64 `json:"milliseconds"`
 }
 
+// AuditEntry defines model for AuditEntry.
+type AuditEntry struct {
+	At time.Time `json:"at"`
+
+	// Change What was done with it; opened is a session in it.
+	Change AuditEntryChange `json:"change"`
+
+	// Client The address that it came from; absent: it is not known.
+	Client *string `json:"client,omitempty"`
+
+	// Fields The names of what changed of it.
+	Fields []string `json:"fields"`
+
+	// ID Of what was changed; absent: there is one of the kind.
+	ID *string `json:"id,omitempty"`
+
+	// Key The id of the key, never the key itself, or the fingerprint of one of SSH; absent: it was done without one.
+	Key *string `json:"key,omitempty"`
+
+	// Kind What it is. Everything: a reset.
+	Kind AuditKind `json:"kind"`
+
+	// Number Ascending.
+	Number int64 `json:"number"`
+
+	// Operation That was asked for: an operation of the documents, a mutation of GraphQL, a session by http or ssh, or a command of the program.
+	Operation string `json:"operation"`
+
+	// Request The X-Request-Id of the answer; absent: it was no request.
+	Request *string `json:"request,omitempty"`
+
+	// User Whose key it was done with; absent: it was done without one.
+	User *string `json:"user,omitempty"`
+}
+
+// AuditEntryChange What was done with it; opened is a session in it.
+type AuditEntryChange string
+
+// AuditKind What it is. Everything: a reset.
+type AuditKind string
+
+// AuditList defines model for AuditList.
+type AuditList struct {
+	Entries    []AuditEntry `json:"entries"`
+	Pagination Pagination   `json:"pagination"`
+}
+
 // AutoClock defines model for AutoClock.
 type AutoClock struct {
 	// Milliseconds How far it goes, at most a year: then it stands still. Absent: on and on, as long as there is something due.
@@ -664,6 +816,38 @@ type AutoClock struct {
 
 	// Settle How long, in milliseconds of the machine's time, no request comes before it goes on.
 	Settle *int64 `json:"settle,omitempty"`
+}
+
+// BalancedWorker defines model for BalancedWorker.
+type BalancedWorker struct {
+	// Address Host and port at which the server reaches it; absent: nobody knows it yet, or nothing listens since workers are simulated.
+	Address *string `json:"address,omitempty"`
+
+	// Because Why it is not healthy; absent: it is, or nobody knows.
+	Because *string `json:"because,omitempty"`
+
+	// Health healthy: it gets requests. starting: it is not up yet, or says so. unhealthy: its health check fails. leaving: it ends once its last request is answered.
+	Health BalancedWorkerHealth `json:"health"`
+	ID     string               `json:"id"`
+
+	// Requests That it has now.
+	Requests int64 `json:"requests"`
+}
+
+// BalancedWorkerHealth healthy: it gets requests. starting: it is not up yet, or says so. unhealthy: its health check fails. leaving: it ends once its last request is answered.
+type BalancedWorkerHealth string
+
+// BalancedWorkers defines model for BalancedWorkers.
+type BalancedWorkers struct {
+	// HealthPath What they are asked, by HEALTH_CHECK_PATH.
+	HealthPath string `json:"healthPath"`
+
+	// HealthPort Where they are asked how they are, by PORT_HEALTH.
+	HealthPort int64 `json:"healthPort"`
+
+	// Port Where workers listen for requests, by the variable PORT.
+	Port    int64            `json:"port"`
+	Workers []BalancedWorker `json:"workers"`
 }
 
 // BodyExpectation What the JSON body of the request has at a place.
@@ -923,7 +1107,7 @@ type Fault struct {
 	// Nth Only the nth call that it matches, from 1. It stands without after, every, times and probability.
 	Nth *int64 `json:"nth,omitempty"`
 
-	// Operation An operationId of any document, or graphql. with a field of Query or Mutation; * is every operation but these controls.
+	// Operation An operationId of any document, graphql. with a field of Query or Mutation, or proxyPod or proxyEndpoint; * is every operation but these controls.
 	Operation string `json:"operation"`
 
 	// Probability How likely a call that it matches and whose turn it is meets it; absent is always.
@@ -1302,7 +1486,7 @@ type JournalEntry struct {
 	// Number In the order in which the requests ended.
 	Number int64 `json:"number"`
 
-	// Operation Its operationId; graphql, or unknown where no operation answers.
+	// Operation Its operationId; graphql, proxyPod or proxyEndpoint for what went to a pod or an endpoint that balances load, or unknown where no operation answers.
 	Operation string `json:"operation"`
 
 	// Path As it was sent.
@@ -1666,6 +1850,9 @@ type Session struct {
 	// May What the key may do.
 	May SessionRights `json:"may"`
 
+	// PodAddress Where HTTP ports of pods are reached, with {podId} and {port} in the place of those.
+	PodAddress string `json:"podAddress"`
+
 	// Runtime What pods and workers run on.
 	Runtime string `json:"runtime"`
 
@@ -1821,7 +2008,7 @@ type Webhook struct {
 	// NextAt Of the next try; null when it is over.
 	NextAt nullable.Nullable[time.Time] `json:"nextAt"`
 
-	// Number Its place in the log.
+	// Number Its place in the log: less than 2^53, so that every client reads it exactly.
 	Number int64 `json:"number"`
 
 	// Status HTTP status of the last try; 0 when there was no answer.
@@ -1859,6 +2046,9 @@ type WhyReason string
 
 // WhyDetails defines model for WhyDetails.
 type WhyDetails struct {
+	// Addresses Where the HTTP ports of a pod that is RUNNING are reached, in their order; absent: it has none, or is not.
+	Addresses []string `json:"addresses,omitempty"`
+
 	// Ahead Jobs that are handed out before this one.
 	Ahead *int64 `json:"ahead,omitempty"`
 
@@ -1880,6 +2070,27 @@ type WhyDetails struct {
 	// WorkerID The worker that it is about.
 	WorkerID *string `json:"workerId,omitempty"`
 }
+
+// AuditID defines model for AuditID.
+type AuditID = string
+
+// AuditKey defines model for AuditKey.
+type AuditKey = string
+
+// AuditKindParameter What it is. Everything: a reset.
+type AuditKindParameter = AuditKind
+
+// AuditOperation defines model for AuditOperation.
+type AuditOperation = string
+
+// AuditSince defines model for AuditSince.
+type AuditSince = time.Time
+
+// AuditUntil defines model for AuditUntil.
+type AuditUntil = time.Time
+
+// AuditUser defines model for AuditUser.
+type AuditUser = string
 
 // CostsBy defines model for CostsBy.
 type CostsBy string
@@ -1958,6 +2169,36 @@ type Limit = int64
 
 // ProblemResponse defines model for Problem.
 type ProblemResponse = Problem
+
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Since The time at which it was done at the earliest.
+	Since *AuditSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until The time before which it was done.
+	Until *AuditUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// User Whose key it was done with.
+	User *AuditUser `form:"user,omitempty" json:"user,omitempty"`
+
+	// Key The id of the key that it was done with, or the fingerprint of one of SSH.
+	Key *AuditKey `form:"key,omitempty" json:"key,omitempty"`
+
+	// Kind The kind of what was changed.
+	Kind *AuditKindParameter `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// ID The id of what was changed.
+	ID *AuditID `form:"id,omitempty" json:"id,omitempty"`
+
+	// Operation The operation that was asked for, as an entry has it.
+	Operation *AuditOperation `form:"operation,omitempty" json:"operation,omitempty"`
+
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
 
 // GetCostsParams defines parameters for GetCosts.
 type GetCostsParams struct {
@@ -2168,6 +2409,9 @@ type SetStorageJSONRequestBody = Storage
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListAudit List who changed what
+	// (GET /_berth/audit)
+	ListAudit(ctx echo.Context, params ListAuditParams) error
 	// GetClock Read the clock
 	// (GET /_berth/clock)
 	GetClock(ctx echo.Context) error
@@ -2207,6 +2451,9 @@ type ServerInterface interface {
 	// WhyEndpoint Ask why the workers of an endpoint do not take up its jobs
 	// (GET /_berth/endpoints/{endpointId}/why)
 	WhyEndpoint(ctx echo.Context, endpointID string) error
+	// GetBalancedWorkers See how the workers of an endpoint that balances load are
+	// (GET /_berth/endpoints/{endpointId}/workers)
+	GetBalancedWorkers(ctx echo.Context, endpointID string) error
 	// ExecWorker Run a command in a worker
 	// (GET /_berth/endpoints/{endpointId}/workers/{workerId}/exec)
 	ExecWorker(ctx echo.Context, endpointID string, workerID string, params ExecWorkerParams) error
@@ -2329,6 +2576,80 @@ type ServerInterface interface {
 // ServerInterfaceWrapper converts echo contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler ServerInterface
+}
+
+// ListAudit converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAudit(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", ctx.QueryParams(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// ------------- Optional query parameter "key" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "key", ctx.QueryParams(), &params.Key, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter key: %s", err))
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", ctx.QueryParams(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kind: %s", err))
+	}
+
+	// ------------- Optional query parameter "id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "id", ctx.QueryParams(), &params.ID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// ------------- Optional query parameter "operation" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "operation", ctx.QueryParams(), &params.Operation, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter operation: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAudit(ctx, params)
+	return err
 }
 
 // GetClock converts echo context to params.
@@ -2517,6 +2838,22 @@ func (w *ServerInterfaceWrapper) WhyEndpoint(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.WhyEndpoint(ctx, endpointID)
+	return err
+}
+
+// GetBalancedWorkers converts echo context to params.
+func (w *ServerInterfaceWrapper) GetBalancedWorkers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetBalancedWorkers(ctx, endpointID)
 	return err
 }
 
@@ -3333,6 +3670,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
+	router.GET(options.BaseURL+"/_berth/audit", wrapper.ListAudit, options.OperationMiddlewares["listAudit"]...)
 	router.GET(options.BaseURL+"/_berth/clock", wrapper.GetClock, options.OperationMiddlewares["getClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/advance", wrapper.AdvanceClock, options.OperationMiddlewares["advanceClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/auto", wrapper.AutoClock, options.OperationMiddlewares["autoClock"]...)
@@ -3346,6 +3684,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.GetScript, options.OperationMiddlewares["getScript"]...)
 	router.PUT(options.BaseURL+"/_berth/endpoints/:endpointId/script", wrapper.SetScript, options.OperationMiddlewares["setScript"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/why", wrapper.WhyEndpoint, options.OperationMiddlewares["whyEndpoint"]...)
+	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/workers", wrapper.GetBalancedWorkers, options.OperationMiddlewares["getBalancedWorkers"]...)
 	router.GET(options.BaseURL+"/_berth/endpoints/:endpointId/workers/:workerId/exec", wrapper.ExecWorker, options.OperationMiddlewares["execWorker"]...)
 	router.GET(options.BaseURL+"/_berth/events", wrapper.GetEvents, options.OperationMiddlewares["getEvents"]...)
 	router.DELETE(options.BaseURL+"/_berth/faults", wrapper.ClearFaults, options.OperationMiddlewares["clearFaults"]...)

@@ -5,6 +5,165 @@ package controls
 import "github.com/berthdev/berth/impl/encode"
 
 // AppendJSON appends it to dst.
+func (v AuditEntry) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"at":`...)
+	dst = encode.Time(dst, v.At)
+	dst = append(dst, ',')
+	dst = append(dst, `"change":`...)
+	dst = encode.String(dst, string(v.Change))
+	dst = append(dst, ',')
+	if v.Client != nil {
+		dst = append(dst, `"client":`...)
+		if p1 := v.Client; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"fields":`...)
+	if v.Fields == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Fields {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.ID != nil {
+		dst = append(dst, `"id":`...)
+		if p1 := v.ID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Key != nil {
+		dst = append(dst, `"key":`...)
+		if p1 := v.Key; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"kind":`...)
+	dst = encode.String(dst, string(v.Kind))
+	dst = append(dst, ',')
+	dst = append(dst, `"number":`...)
+	dst = encode.Int(dst, v.Number)
+	dst = append(dst, ',')
+	dst = append(dst, `"operation":`...)
+	dst = encode.String(dst, v.Operation)
+	dst = append(dst, ',')
+	if v.Request != nil {
+		dst = append(dst, `"request":`...)
+		if p1 := v.Request; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.User != nil {
+		dst = append(dst, `"user":`...)
+		if p1 := v.User; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v AuditList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"entries":`...)
+	if v.Entries == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Entries {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v BalancedWorker) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Address != nil {
+		dst = append(dst, `"address":`...)
+		if p1 := v.Address; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Because != nil {
+		dst = append(dst, `"because":`...)
+		if p1 := v.Because; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"health":`...)
+	dst = encode.String(dst, string(v.Health))
+	dst = append(dst, ',')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"requests":`...)
+	dst = encode.Int(dst, v.Requests)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v BalancedWorkers) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"healthPath":`...)
+	dst = encode.String(dst, v.HealthPath)
+	dst = append(dst, ',')
+	dst = append(dst, `"healthPort":`...)
+	dst = encode.Int(dst, v.HealthPort)
+	dst = append(dst, ',')
+	dst = append(dst, `"port":`...)
+	dst = encode.Int(dst, v.Port)
+	dst = append(dst, ',')
+	dst = append(dst, `"workers":`...)
+	if v.Workers == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Workers {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v BodyExpectation) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"equals":`...)
@@ -1692,6 +1851,9 @@ func (v Session) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `"may":`...)
 	dst = v.May.AppendJSON(dst)
 	dst = append(dst, ',')
+	dst = append(dst, `"podAddress":`...)
+	dst = encode.String(dst, v.PodAddress)
+	dst = append(dst, ',')
 	dst = append(dst, `"runtime":`...)
 	dst = encode.String(dst, v.Runtime)
 	dst = append(dst, ',')
@@ -2100,6 +2262,20 @@ func (v Why) AppendJSON(dst []byte) []byte {
 // AppendJSON appends it to dst.
 func (v WhyDetails) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
+	if len(v.Addresses) > 0 {
+		dst = append(dst, `"addresses":`...)
+		if v.Addresses == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Addresses {
+				dst = encode.String(dst, v1)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
 	if v.Ahead != nil {
 		dst = append(dst, `"ahead":`...)
 		if p1 := v.Ahead; p1 == nil {

@@ -10,6 +10,10 @@ import (
 
 func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	t.Parallel()
+	encodetest.Check[AuditEntry](t)
+	encodetest.Check[AuditList](t)
+	encodetest.Check[BalancedWorker](t)
+	encodetest.Check[BalancedWorkers](t)
 	encodetest.Check[BodyExpectation](t)
 	encodetest.Check[Clock](t)
 	encodetest.Check[ColdStart](t)

@@ -29,6 +29,20 @@ var parameterJobsTo = validate.Param{In: "query", Name: "to", Required: false, T
 
 var parameterJobsError = validate.Param{In: "query", Name: "error", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
 
+var parameterAuditSince = validate.Param{In: "query", Name: "since", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterAuditUntil = validate.Param{In: "query", Name: "until", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterAuditUser = validate.Param{In: "query", Name: "user", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
+var parameterAuditKey = validate.Param{In: "query", Name: "key", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
+var parameterAuditKind = validate.Param{In: "query", Name: "kind", Required: false, Text: checkAuditKind}
+
+var parameterAuditID = validate.Param{In: "query", Name: "id", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
+var parameterAuditOperation = validate.Param{In: "query", Name: "operation", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
 var parameterCostsBy = validate.Param{In: "query", Name: "by", Required: false, Text: &validate.Text{Enum: []string{"resource", "kind", "user"}}}
 
 var parameterCostsUser = validate.Param{In: "query", Name: "user", Required: false, Text: &validate.Text{Min: 1}}
@@ -150,6 +164,18 @@ var paramsOfGetEvents = []validate.Param{
 	parameterEventsAfter,
 }
 
+var paramsOfListAudit = []validate.Param{
+	parameterAuditSince,
+	parameterAuditUntil,
+	parameterAuditUser,
+	parameterAuditKey,
+	parameterAuditKind,
+	parameterAuditID,
+	parameterAuditOperation,
+	parameterCursor,
+	parameterLimit,
+}
+
 var paramsOfListJobs = []validate.Param{
 	parameterJobsEndpoint,
 	parameterJobsStatus,
@@ -169,6 +195,10 @@ var paramsOfWhyJob = []validate.Param{
 }
 
 var paramsOfWhyEndpoint = []validate.Param{
+	{In: "path", Name: "endpointId", Required: true},
+}
+
+var paramsOfGetBalancedWorkers = []validate.Param{
 	{In: "path", Name: "endpointId", Required: true},
 }
 
@@ -551,6 +581,12 @@ var Ops = map[string]validate.Op{
 			return validate.Params(paramsOfGetEvents, false, path, query, header)
 		},
 	},
+	"listAudit": {
+		Method: "GET", Path: "/_berth/audit",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfListAudit, false, path, query, header)
+		},
+	},
 	"listJobs": {
 		Method: "GET", Path: "/_berth/jobs",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
@@ -573,6 +609,12 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/endpoints/{endpointId}/why",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfWhyEndpoint, false, path, query, header)
+		},
+	},
+	"getBalancedWorkers": {
+		Method: "GET", Path: "/_berth/endpoints/{endpointId}/workers",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetBalancedWorkers, false, path, query, header)
 		},
 	},
 	"whyPod": {
@@ -1015,6 +1057,8 @@ func readNewHost(s *validate.Scanner, v *NewHost) {
 	}
 	s.Require(seen, 1<<bitID|1<<bitDataCenterID, membersOfNewHost)
 }
+
+var checkAuditKind = &validate.Text{Enum: []string{"build", "cluster", "delegation", "endpoint", "everything", "host", "key", "pod", "registry", "script", "secret", "ssh-keys", "template", "volume", "worker"}}
 
 var checkFollowedKind = &validate.Text{Enum: []string{"pod", "cluster", "endpoint", "job", "worker", "volume", "template", "registry", "secret", "key", "webhook", "host", "clock", "fault", "journal"}}
 

@@ -93,6 +93,13 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListAudit List who changed what
+	//
+	// One entry for each thing that a request changed, newest first: which key of whom changed what, when, from where and by which operation, never to what. A key with the scope rest:read sees what the keys of its account did; one with the scope admin, and that of the test controls, see all.
+	//
+	// Corresponds with GET /_berth/audit (the `ListAudit` operationId).
+	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetClock Read the clock
 	//
 	// With whether it stands still and how many requests are held.
@@ -238,6 +245,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
 	WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetBalancedWorkers See how the workers of an endpoint that balances load are
+	//
+	// Where each listens, and whether it gets requests; for keys with the scope rest:read.
+	//
+	// Corresponds with GET /_berth/endpoints/{endpointId}/workers (the `GetBalancedWorkers` operationId).
+	GetBalancedWorkers(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ExecWorker Run a command in a worker
 	//
@@ -634,6 +648,23 @@ type ClientInterface interface {
 	DeliverWebhook(ctx context.Context, number int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
+// ListAudit List who changed what
+//
+// One entry for each thing that a request changed, newest first: which key of whom changed what, when, from where and by which operation, never to what. A key with the scope rest:read sees what the keys of its account did; one with the scope admin, and that of the test controls, see all.
+//
+// Corresponds with GET /_berth/audit (the `ListAudit` operationId).
+func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetClock Read the clock
 //
 // With whether it stands still and how many requests are held.
@@ -950,6 +981,23 @@ func (c *Client) SetScript(ctx context.Context, endpointID string, body SetScrip
 // Corresponds with GET /_berth/endpoints/{endpointId}/why (the `WhyEndpoint` operationId).
 func (c *Client) WhyEndpoint(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewWhyEndpointRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetBalancedWorkers See how the workers of an endpoint that balances load are
+//
+// Where each listens, and whether it gets requests; for keys with the scope rest:read.
+//
+// Corresponds with GET /_berth/endpoints/{endpointId}/workers (the `GetBalancedWorkers` operationId).
+func (c *Client) GetBalancedWorkers(ctx context.Context, endpointID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBalancedWorkersRequest(c.Server, endpointID)
 	if err != nil {
 		return nil, err
 	}
@@ -1854,6 +1902,156 @@ func (c *Client) DeliverWebhook(ctx context.Context, number int64, reqEditors ..
 	return c.Client.Do(req)
 }
 
+// NewListAuditRequest constructs an http.Request for the ListAudit method
+func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/audit")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.User != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user", *params.User, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Key != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "key", *params.Key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "id", *params.ID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Operation != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "operation", *params.Operation, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetClockRequest constructs an http.Request for the GetClock method
 func NewGetClockRequest(server string) (*http.Request, error) {
 	var err error
@@ -2363,6 +2561,40 @@ func NewWhyEndpointRequest(server string, endpointID string) (*http.Request, err
 	}
 
 	operationPath := fmt.Sprintf("/_berth/endpoints/%s/why", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetBalancedWorkersRequest constructs an http.Request for the GetBalancedWorkers method
+func NewGetBalancedWorkersRequest(server string, endpointID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/endpoints/%s/workers", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/console"
+	"github.com/berthdev/berth/docs"
 	"github.com/berthdev/berth/impl/certificate"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/proxy"
-	"github.com/berthdev/berth/impl/reference"
 )
 
 // addresses are where a server listens and how it is reached.
@@ -82,7 +82,7 @@ func listen(c Config, b bounds) (_ *addresses, err error) {
 		}
 	}
 	if c.Docs {
-		a.pagesURL = cmp.Or(a.publicURL, a.url) + reference.Root
+		a.pagesURL = cmp.Or(a.publicURL, a.url) + docs.Root
 	}
 	if c.Console {
 		a.consoleURL = cmp.Or(a.publicURL, a.url) + console.Root
@@ -141,17 +141,52 @@ func (a *addresses) sshPort() int {
 // ofMetrics reports whether the listener of that number is that of the metrics.
 func (a *addresses) ofMetrics(i int) bool { return a.metricsURL != "" && i == len(a.listeners)-1 }
 
-// pods gives where HTTP ports of pods are shown, in which {podId} and {port} stand for those.
+// pods gives where HTTP ports of pods are shown.
 func (a *addresses) pods(domain string) string {
-	base, err := url.Parse(cmp.Or(a.publicURL, a.url))
+	return string(podsBelow(cmp.Or(a.publicURL, a.url), domain))
+}
+
+// podsBelow gives where HTTP ports of pods are shown by a server that is reached at the base.
+func podsBelow(base, domain string) compute.PodAddress {
+	at, err := url.Parse(base)
 	if err != nil {
 		return ""
 	}
 	host := "{podId}-{port}." + domain
-	if port := base.Port(); port != "" {
+	if port := at.Port(); port != "" {
 		host += ":" + port
 	}
-	return base.Scheme + "://" + host
+	return compute.PodAddress(at.Scheme + "://" + host)
+}
+
+// shown gives where HTTP ports of pods are, for who sent the request: the names below the domain, or the path where that is shown and the
+// domain is the default one, whose names not every client finds.
+func (a *addresses) shown(domain string, paths bool) func(*http.Request) compute.PodAddress {
+	return func(r *http.Request) compute.PodAddress {
+		base := cmp.Or(a.publicURL, a.url)
+		if asked, ok := a.proxies.Base(r); ok && a.publicURL == "" {
+			base = asked
+		}
+		if paths && (domain == "" || domain == proxy.DefaultDomain) {
+			return compute.PodAddress(base + proxy.PodPaths + "{podId}/{port}/")
+		}
+		return podsBelow(base, cmp.Or(domain, proxy.DefaultDomain))
+	}
+}
+
+// balancedWorkers tell where workers are reached, as the proxy finds them.
+type balancedWorkers struct {
+	use       *useCases
+	simulated bool // nothing listens
+}
+
+// Address gives host and port; empty: nobody knows.
+func (b balancedWorkers) Address(e compute.EndpointID, w compute.WorkerID) string {
+	if b.simulated {
+		return ""
+	}
+	address, _ := proxy.Where(b.use.workers.Ports(w), b.use.queue.Serving(e).Port)
+	return address
 }
 
 // challengeHandler gives what answers an authority.

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/store/ship"
 	"github.com/berthdev/berth/store/sqlite"
 )
 
@@ -153,10 +155,14 @@ func keyBeside(backup string, o BackupOptions) (file, copied string, err error) 
 
 // RestoreOptions say what is restored, and where to.
 type RestoreOptions struct {
-	File      string // the backup; the key beside it is restored with it
+	File      string // the backup; the key beside it is restored with it. Or what a server ships to: a folder, or s3://BUCKET/PREFIX
 	Data      string // the data directory, which is made if it is missing
 	SecretKey string // file of the key that the server will use; empty: the one of the data directory
 	Force     bool   // in place of what is there, which stays beside it under another name
+
+	Endpoint   string    // of S3, of what was shipped; empty: what the environment says, or Amazon's
+	Generation string    // of what was shipped; empty: the last one
+	At         time.Time // of what was shipped: the last moment before; zero: the last one there is
 }
 
 // Restored is what was restored.
@@ -167,11 +173,20 @@ type Restored struct {
 	SecretKey string   `json:"secretKey"`     // file of the key that the server will use
 	HasKey    bool     `json:"hasKey"`        // it is there
 	Replaced  []string `json:"replaced"`      // files of before
+
+	Shipped *Shipped `json:"shipped,omitempty"` // nil: a file was restored
 }
 
 // Restore puts a backup in the place of the database of a data directory, on which no server may run. The backup is read through first, and so is
 // what was made of it: one that is damaged, no database of berth's or a newer program's is refused, and changes nothing.
 func Restore(ctx context.Context, o RestoreOptions) (r Restored, err error) {
+	if info, err := os.Stat(o.File); ship.IsBucket(o.File) || err == nil && info.IsDir() {
+		return restoreShipped(ctx, o)
+	}
+	return restoreFile(ctx, o)
+}
+
+func restoreFile(ctx context.Context, o RestoreOptions) (r Restored, err error) {
 	if err := sqlite.CheckLog(o.File); err != nil {
 		return r, fmt.Errorf("%s: %w", o.File, err)
 	}

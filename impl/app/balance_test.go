@@ -2,9 +2,11 @@ package app_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -20,6 +22,9 @@ import (
 
 // asServing has the test binary be a worker of an endpoint that balances load. It says what it was given.
 const asServing = "BERTH_TEST_SERVING"
+
+// servingOn is the address of the machine that it listens at, which is 127.0.0.1 without it.
+const servingOn = "BERTH_TEST_SERVING_ON"
 
 // serveRequests serves at PORT, and PORT_HEALTH: what release it is of, who it is, and the key that it was sent.
 func serveRequests() error {
@@ -40,7 +45,7 @@ func serveRequests() error {
 		}
 		_, _ = fmt.Fprintf(w, "%s %s %q %s", os.Getenv(asServing), os.Getenv("RUNPOD_POD_ID"), r.Header.Get("Authorization"), r.URL.Path)
 	})
-	return http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux)
+	return http.ListenAndServe(net.JoinHostPort(cmp.Or(os.Getenv(servingOn), "127.0.0.1"), os.Getenv("PORT")), mux)
 }
 
 // serving gives a declared endpoint whose command is such a worker, as an image for others.
@@ -58,11 +63,16 @@ type balanced struct {
 func balance(t *testing.T, scaling, workers string) *balanced {
 	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{serving("first"), serving("second")}})
 	b := &balanced{T: t, Server: s, key: s.FirstKey()}
-	status, made := call(t, "POST", s.URL()+"/v2/serverless", b.key,
-		`{"name":"lb","type":"LOAD_BALANCER","image":"first","cpu":[{"id":"cpu3g","vcpuCount":2}],"scaling":{"type":"REQUEST_COUNT","requestCount":`+scaling+`},"workers":`+workers+`}`)
-	require.Equal(t, 201, status, "%v", made)
-	b.id = made["id"].(string)
+	b.make(`"image":"first"`, scaling, workers)
 	return b
+}
+
+// make makes the endpoint.
+func (b *balanced) make(image, scaling, workers string) {
+	status, made := call(b.T, "POST", b.URL()+"/v2/serverless", b.key,
+		`{"name":"lb","type":"LOAD_BALANCER",`+image+`,"cpu":[{"id":"cpu3g","vcpuCount":2}],"scaling":{"type":"REQUEST_COUNT","requestCount":`+scaling+`},"workers":`+workers+`}`)
+	require.Equal(b, 201, status, "%v", made)
+	b.id = made["id"].(string)
 }
 
 // replied is what was answered.
@@ -242,4 +252,22 @@ func TestBalance_AStreamKeepsItsWorkerUntilItEnds(t *testing.T) {
 	leave()
 	require.Eventually(t, func() bool { return len(b.workers()) == 0 }, time.Minute, 50*time.Millisecond)
 	require.NoError(t, b.Close())
+}
+
+func TestBalance_WorkersTellWhereTheyListenAndHowTheyAre(t *testing.T) {
+	t.Parallel()
+	b := balance(t, "4", `{"min":1,"max":1}`)
+	r, err := b.ask(t.Context(), "/")
+	require.NoError(t, err)
+	require.Equal(t, 200, r.status)
+
+	status, crew := call(t, "GET", b.URL()+"/_berth/endpoints/"+b.id+"/workers", b.key, "")
+	require.Equal(t, 200, status)
+	require.Equal(t, []any{80.0, "/ping"}, []any{crew["port"], crew["healthPath"]})
+	one := crew["workers"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{r.worker, "healthy"}, []any{one["id"], one["health"]})
+	res, err := http.Get("http://" + one["address"].(string) + "/ping")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, 200, res.StatusCode)
 }

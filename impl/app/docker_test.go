@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	if port := os.Getenv(asWeb); port != "" {
-		fmt.Println(playWeb(port))
+	if address := os.Getenv(asWeb); address != "" {
+		fmt.Println(playWeb(address))
 		os.Exit(1)
 	}
 	if dir := os.Getenv(asOther); dir != "" {

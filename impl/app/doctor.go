@@ -14,7 +14,7 @@ import (
 
 // Finding is what a machine has, or why it has not.
 type Finding struct {
-	Name      string   `json:"name"` // of a runtime, engine of host and its id, gpu, tls or store
+	Name      string   `json:"name"` // of a runtime, engine of host and its id, gpu, tls, store or backup
 	Available bool     `json:"available"`
 	Detail    string   `json:"detail"`
 	Warnings  []string `json:"warnings"`
@@ -36,6 +36,9 @@ func Examine(ctx context.Context, v setting.Values) (all []Finding) {
 	all = append(all, examineGPUs(ctx))
 	if url := v.Text("store"); url != "" {
 		all = append(all, examineStore(ctx, url))
+	}
+	if place := v.Text("backup-to"); place != "" {
+		all = append(all, examineBackup(ctx, place, v.Text("backup-endpoint")))
 	}
 	if v.Text("tls-cert") != "" || v.Text("tls-key") != "" {
 		all = append(all, examineTLS(v))

@@ -95,7 +95,7 @@ func TestShown_BehindAProxy(t *testing.T) {
 			p.call = func(method, path, body string) (int, map[string]any) {
 				return call(t, method, s.URL()+path, s.FirstKey(), body)
 			}
-			p.make(port)
+			p.make(port, `"image":"web"`)
 
 			res, text, err := p.ask("GET", "/headers", nil)
 			require.NoError(t, err)

@@ -3,9 +3,11 @@ package app
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 
 	"github.com/berthdev/berth/console"
+	"github.com/berthdev/berth/docs"
 	"github.com/berthdev/berth/graphql"
 	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
@@ -58,7 +60,7 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
 	faults.Watch(func() { e.db.changes.Note(changes.Event{Kind: changes.Fault, Change: changes.Changed}) })
 	services := httpapi.Services{
-		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, Shells: e.shells, SSHPort: e.at.sshPort(), QueueURL: e.at.public, BaseURL: e.at.balanced(c.Domain), Registries: use.registries, Secrets: use.secrets,
+		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, Scripts: use.scripts, Shells: e.shells, SSHPort: e.at.sshPort(), QueueURL: e.at.public, BaseURL: e.at.balanced(c.Domain), PodAddress: e.at.shown(c.Domain, c.PodPaths), Balanced: balancedWorkers{use, e.runs.kind.Can.Simulates}, Registries: use.registries, Secrets: use.secrets,
 		Why: &why.Reasons{
 			Store: e.db.store, Clock: e.clock, Queue: use.queue, Control: use.control, Endpoints: use.endpoints, Placement: use.placement,
 			Workers: use.workers, Pods: use.pods,
@@ -68,7 +70,7 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 		Seed: e.bounds.seed, Owner: owner, Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
 		GraphQL: graphql.New(graphql.Services{
 			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Keyring: e.who.keyring, Faults: faults,
-			Clock: e.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: bodies, Answers: answers,
+			Clock: e.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: bodies, Answers: answers, Client: e.bounds.proxies.Client,
 			Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 		}),
 	}
@@ -77,8 +79,9 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 		services.Controls = e.controls
 	}
 	if c.Docs {
-		services.Home = reference.Root
+		services.Home = docs.Root
 		services.Docs = reference.Handlers(reference.Settings{Controls: c.TestControls, Playground: c.GraphQL.Playground, Editions: httpapi.Editions()})
+		maps.Copy(services.Docs, docs.Handlers())
 	}
 	if c.Console {
 		services.Home, services.Console = console.Root, console.New()
@@ -87,8 +90,13 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 }
 
 // podProxy makes what answers the requests to pods.
-func (e edge) podProxy() *proxy.Proxy {
+func (e edge) podProxy(answers *httpapi.Handler) *proxy.Proxy {
+	var watch proxy.Watch // of tests alone
+	if e.controls != nil {
+		watch = answers
+	}
 	return proxy.New(proxy.Config{
+		Watch:  watch,
 		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates, PodPaths: e.config.PodPaths,
 		Keys: e.who.keyring, Requests: e.use.queue, Ports: e.use.workers.Ports, Clock: e.clock, Own: e.at.publicHost(),
 		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log,
@@ -100,6 +108,7 @@ func (e edge) sources() observe.Sources {
 	return observe.Sources{
 		Trouble: e.db.store.Trouble, Dropped: e.config.LogDropped, Dispatchers: e.use.queue.Dispatchers, Held: e.use.queue.Holding,
 		Supply: e.use.placement.Supplies, Clock: e.clock, Log: e.config.Log, Pods: podCounts(e.db.store),
+		Backup: backupStatus(e.db.backup),
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/atomicfile"
+	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/httpapi"
@@ -49,12 +50,16 @@ func OpenKeys(ctx context.Context, data, storeURL string) (*Keys, error) {
 		return nil, err
 	}
 
-	keyring, err := control.NewKeyring(ctx, s, compute.NewIDs(rand.Reader, clock), clock, nil)
+	noted := audit.StoreOf(s, audit.Actor{Operation: keysOperation})
+	keyring, err := control.NewKeyring(ctx, noted, compute.NewIDs(rand.Reader, clock), clock, nil)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return &Keys{keyring, s}, nil
 }
+
+// keysOperation is what the audit log calls changes that are made at the store itself.
+const keysOperation = "berth keys"
 
 // openFileBeside opens the database of a data directory on which a server may run.
 func openFileBeside(ctx context.Context, data string, clock compute.Clock) (store.Store, error) {

@@ -32,7 +32,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	clocks := newClocks(c)
 	fleet := prepareFleet(ctx, c)
 	u.push("fleet", fleet.over)
-	db, err := openStore(ctx, c, of, clocks, g.seen, u)
+	db, err := openStore(ctx, c, g.dir.secrets, of, clocks, g.seen, u)
 	if err := c.passed("store", err); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	shells := newShells(work.loops.ctx, c, runs, use)
+	shells := newShells(work.loops.ctx, c, db.store, runs, use)
 	u.push("sessions", func() error {
 		shells.Wait()
 		return nil
@@ -100,7 +100,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	first, _ := keys.first.wait() // it is there: finishFiles has waited for it
 	return &service{
 		config: c, clocks: clocks, runs: runs, before: before, keyring: keys.keyring, firstKey: first, workers: use.workers,
-		declared: use.declared, controls: controls, work: work, handler: edge.podProxy().Before(handler),
+		declared: use.declared, controls: controls, work: work, handler: edge.podProxy(handler).Before(handler),
 	}, nil
 }
 

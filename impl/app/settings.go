@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/setting"
 	"github.com/berthdev/berth/store/postgres"
+	"github.com/berthdev/berth/store/ship"
 )
 
 // LeastLease has room for three pings of whole seconds, which is how often an unmodified worker can ping.
@@ -45,6 +46,26 @@ var table = []row{
 		Name: "secret-key", Option: "SecretKey",
 		Help: "file with the 32 bytes that are the key of what is stored encrypted, which all servers of one --store share; without it, secret.key of the data directory",
 	}, func(c *Config) any { return &c.SecretKey }},
+	{setting.Setting{
+		Name: "backup-to", Option: "BackupTo", Check: ship.CheckPlace,
+		Help: "folder, or s3://BUCKET/PREFIX, to which the database is copied as it is written, for berth restore; keys of S3 are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, its region in AWS_REGION; one for each server; not with --store",
+	}, func(c *Config) any { return &c.BackupTo }},
+	{setting.Setting{
+		Name: "backup-endpoint", Option: "BackupEndpoint",
+		Help: "URL of what speaks the interface of S3, such as http://10.0.0.9:9000; without it AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon's",
+	}, func(c *Config) any { return &c.BackupEndpoint }},
+	{setting.Setting{
+		Name: "backup-every", Kind: setting.Duration, Default: "1s", Option: "BackupEvery", Check: positive,
+		Help: "how often what was written goes to --backup-to: about so much may be lost with the disk",
+	}, func(c *Config) any { return &c.BackupEvery }},
+	{setting.Setting{
+		Name: "backup-keep", Kind: setting.Duration, Default: "72h0m0s", Option: "BackupKeep", Check: positive,
+		Help: "how far back berth restore --at can go",
+	}, func(c *Config) any { return &c.BackupKeep }},
+	{setting.Setting{
+		Name: "backup-with-key", Kind: setting.Switch, Option: "BackupWithKey",
+		Help: "copy the key of what is sealed to --backup-to, too, which is then as secret as that is",
+	}, func(c *Config) any { return &c.BackupWithKey }},
 	{setting.Setting{
 		Name: "listen", Default: "127.0.0.1:8765", Option: "Listen", OptionDefault: "127.0.0.1:0", Check: address,
 		Help: "address of all interfaces; port 0 picks one",
@@ -104,7 +125,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.AllowedHosts }},
 	{setting.Setting{
 		Name: "trusted-proxies", Kind: setting.List, Option: "TrustedProxies",
-		Help: "addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; repeatable; nobody's without it",
+		Help: "addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-Proto, X-Forwarded-Host and, in the audit log, X-Forwarded-For are believed; repeatable; nobody's without it",
 	}, func(c *Config) any { return &c.TrustedProxies }},
 	{setting.Setting{
 		Name: "max-connections", Kind: setting.Number, Default: "0", Option: "MaxConnections",
@@ -169,6 +190,18 @@ var table = []row{
 		Name: "pod-retention", Kind: setting.Duration, Default: "24h", Option: "PodRetention", Check: positive,
 		Help: "how long the row of a terminated pod is kept; its environment, arguments and log go at once",
 	}, func(c *Config) any { return &c.PodRetention }},
+	{setting.Setting{
+		Name: "webhook-retention", Kind: setting.Duration, Default: "24h", Option: "WebhookRetention", Check: positive,
+		Help: "how long a delivery of a webhook that is over stays in the log",
+	}, func(c *Config) any { return &c.WebhookRetention }},
+	{setting.Setting{
+		Name: "key-retention", Kind: setting.Duration, Default: "720h", Option: "KeyRetention", Check: positive,
+		Help: "how long a key that was revoked or has expired stays listed",
+	}, func(c *Config) any { return &c.KeyRetention }},
+	{setting.Setting{
+		Name: "audit-retention", Kind: setting.Duration, Default: "2160h", Option: "AuditRetention", Check: positive,
+		Help: "how long it is kept who changed what, for berth audit; the last 100000 changes at most",
+	}, func(c *Config) any { return &c.AuditRetention }},
 	{setting.Setting{
 		Name: "drain", Kind: setting.Duration, Default: "10s", Option: "Drain", Help: "how long requests may take to end at shutdown",
 	}, func(c *Config) any { return &c.Drain }},

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -29,26 +30,31 @@ type webPod struct {
 	base   string       // of the port, as the proxy shows it
 	id     string
 	call   func(method, path, body string) (int, map[string]any)
+	kill   func(process int) // kills the process of the pod
 }
 
-// freePort gives a port of the machine that nobody has now.
+// freePort gives a port of the machine that nobody has now, below those that the system gives to connections that go out.
 func freePort(t *testing.T) string {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return port
+	for {
+		port := strconv.Itoa(20000 + rand.IntN(12000))
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
+		require.NoError(t, t.Context().Err())
+		if err == nil {
+			require.NoError(t, l.Close())
+			return port
+		}
+	}
 }
 
 // webEndpoint is a command that serves on the port.
 func webEndpoint(port string) app.Endpoint {
-	return app.Endpoint{Name: "web", Command: []string{"env", asWeb + "=" + port, os.Args[0]}}
+	return app.Endpoint{Name: "web", Command: []string{"env", asWeb + "=127.0.0.1:" + port, os.Args[0]}}
 }
 
-// make makes the pod, and waits until it answers.
-func (p *webPod) make(port string) {
-	status, made := p.call("POST", "/v2/pods", `{"name":"a","image":"web","cpu":{"id":"cpu3g","vcpuCount":2},"ports":["`+port+`/http"]}`)
+// make makes the pod, with what more says of it, and waits until it answers.
+func (p *webPod) make(port string, more ...string) {
+	body := strings.Join(append([]string{`{"name":"a","cpu":{"id":"cpu3g","vcpuCount":2},"ports":["` + port + `/http"]`}, more...), ",") + "}"
+	status, made := p.call("POST", "/v2/pods", body)
 	require.Equal(p, 201, status, made)
 	p.id = made["id"].(string)
 	p.base = strings.Replace(p.base, "POD", p.id+"-"+port, 1)
@@ -58,12 +64,19 @@ func (p *webPod) make(port string) {
 // answers waits until the pod answers, and gives its process. Until then the proxy says that it cannot be reached.
 func (p *webPod) answers() (process int) {
 	p.Helper()
+	said := ""
+	defer func() {
+		if p.Failed() {
+			p.Log("the last answer:", said)
+		}
+	}()
 	require.Eventually(p, func() bool {
 		res, text, err := p.ask("GET", "/process", nil)
 		if err != nil {
+			said = err.Error()
 			return false // the server is away
 		}
-		if res.StatusCode != 200 {
+		if said = res.Status + " " + text; res.StatusCode != 200 {
 			require.Equal(p, 502, res.StatusCode, text)
 			return false
 		}
@@ -89,8 +102,8 @@ func (p *webPod) ask(method, path string, body io.Reader) (closed, string, error
 // closed is an answer whose body is closed.
 type closed struct{ *http.Response }
 
-// kill kills the process of the pod.
-func (p *webPod) kill(process int) {
+// killProcess kills a process of this machine.
+func (p *webPod) killProcess(process int) {
 	found, err := os.FindProcess(process)
 	require.NoError(p, err)
 	require.NoError(p, found.Kill())
@@ -122,7 +135,8 @@ func newWebPod(t *testing.T, secure bool) *webPod {
 	p.call = func(method, path, body string) (int, map[string]any) {
 		return call(t, method, s.QueueURL()+path, s.FirstKey(), body)
 	}
-	p.make(port)
+	p.kill = p.killProcess
+	p.make(port, `"image":"web"`)
 	return p
 }
 
@@ -233,41 +247,42 @@ func (p *webPod) takesAndGives() {
 	require.Equal(p, want, got)
 }
 
-func TestShown_PodThatIsKilled(t *testing.T) {
-	inEach(t, func(p *webPod) {
-		process := p.answers()
-		for _, c := range []struct {
-			path  string
-			body  io.Reader
-			begun bool // the answer has begun
-		}{
-			{"/held", nil, false}, {"/held", strings.NewReader("{}"), false},
-			{"/part", nil, true}, {"/part?length=1000000", nil, true},
-		} {
-			method := "GET"
-			if c.body != nil {
-				method = "POST"
-			}
-			over := make(chan struct{})
-			go func() {
-				defer close(over)
-				res, text, err := p.ask(method, c.path, c.body)
-				if c.begun {
-					require.Error(p, err, "an answer that is cut must not look whole: %v %s", res, text)
-					return
-				}
-				require.NoError(p, err)
-				require.Equal(p, 502, res.StatusCode, text)
-			}()
-			require.Eventually(p, func() bool {
-				_, text, err := p.ask("GET", "/stuck", nil)
-				return err == nil && text == "1"
-			}, time.Minute, 10*time.Millisecond)
-			p.kill(process)
-			<-over
-			process = p.back()
+func TestShown_PodThatIsKilled(t *testing.T) { inEach(t, (*webPod).isKilled) }
+
+// isKilled kills the pod in the middle of answers.
+func (p *webPod) isKilled() {
+	process := p.answers()
+	for _, c := range []struct {
+		path  string
+		body  io.Reader
+		begun bool // the answer has begun
+	}{
+		{"/held", nil, false}, {"/held", strings.NewReader("{}"), false},
+		{"/part", nil, true}, {"/part?length=1000000", nil, true},
+	} {
+		method := "GET"
+		if c.body != nil {
+			method = "POST"
 		}
-	})
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			res, text, err := p.ask(method, c.path, c.body)
+			if c.begun {
+				require.Error(p, err, "an answer that is cut must not look whole: %v %s", res, text)
+				return
+			}
+			require.NoError(p, err)
+			require.Equal(p, 502, res.StatusCode, text)
+		}()
+		require.Eventually(p, func() bool {
+			_, text, err := p.ask("GET", "/stuck", nil)
+			return err == nil && text == "1"
+		}, time.Minute, 10*time.Millisecond)
+		p.kill(process)
+		<-over
+		process = p.back()
+	}
 }
 
 // TestShown_ServerThatIsKilled kills the server in the middle of an answer: the next one shows the pod again.
@@ -284,7 +299,7 @@ func TestShown_ServerThatIsKilled(t *testing.T) {
 	p.call = func(method, path, body string) (int, map[string]any) {
 		return call(t, method, "http://"+listen+path, key, body)
 	}
-	p.make(port)
+	p.make(port, `"image":"web"`)
 	for _, path := range []string{"/part", "/part?length=1000000"} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", p.base+path, nil)
 		require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// asWeb makes the test binary play a web server in a pod, which listens on that port.
+// asWeb makes the test binary play a web server in a pod, which listens at that address.
 const asWeb = "BERTH_TEST_WEB"
 
 // noise reads as so many bytes, always the same.
@@ -34,7 +34,7 @@ func digest(r io.Reader) (string, error) {
 }
 
 // playWeb serves until it is killed.
-func playWeb(port string) error {
+func playWeb(address string) error {
 	serve, stuck := http.NewServeMux(), atomic.Int32{}
 	serve.HandleFunc("/stuck", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, stuck.Load()) })
 	serve.HandleFunc("/process", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, os.Getpid()) })
@@ -64,7 +64,7 @@ func playWeb(port string) error {
 		<-r.Context().Done()
 	})
 
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:"+port)
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return err
 	}

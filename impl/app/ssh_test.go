@@ -311,21 +311,8 @@ func needSSH(t *testing.T) {
 // systemClients has the clients of OpenSSH do what people do with them. there is a folder of the pod.
 func systemClients(t *testing.T, s *app.Server, id string, private []byte, there string) {
 	t.Helper()
-	dir := t.TempDir()
-	file := func(name string) string { return filepath.Join(dir, name) }
-	require.NoError(t, os.WriteFile(file("key"), private, 0o600))
-	_, port, err := net.SplitHostPort(s.SSHAddress())
-	require.NoError(t, err)
-	options := []string{"-F", "none", "-i", file("key"), "-o", "Port=" + port, "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=accept-new", "-o", "UserKnownHostsFile=" + file("known")}
-	run := func(stdin, program string, args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), program, append(options[:len(options):len(options)], args...)...)
-		cmd.Stdin = strings.NewReader(stdin)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s %q: %s", program, args, out)
-		return string(out)
-	}
-	at := id + "@127.0.0.1"
+	u := sshUserOf(t, s, id, private)
+	run, at, file := u.run, u.at, u.file
 	require.Contains(t, run("", "ssh", at, "echo", "hello"), "hello\n")
 	require.Equal(t, "handed\n", run("handed\n", "ssh", at, "cat"))
 	require.Contains(t, run("", "ssh", "-tt", at, "test -t 0 && echo a terminal"), "a terminal")
@@ -348,10 +335,4 @@ func systemClients(t *testing.T, s *app.Server, id string, private []byte, there
 	got, err = os.ReadFile(file("got"))
 	require.NoError(t, err)
 	require.Equal(t, "short", string(got))
-
-	if _, err := exec.LookPath("rsync"); err == nil {
-		cmd := exec.CommandContext(t.Context(), "rsync", "-a", "-e", "ssh "+strings.Join(options, " "), file("tree")+"/", at+":"+there+"/synced/")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
 }

@@ -131,6 +131,9 @@ func readBounds(c Config) (b bounds, err error) {
 	if err = c.validate(); err != nil {
 		return b, err
 	}
+	if c.Store != "" && c.BackupTo != "" {
+		return b, errors.New("--backup-to ships the database of the data directory, and --store names another: PostgreSQL has backups of its own")
+	}
 	if c.FirstKey != "" {
 		if err = compute.CheckToken(c.FirstKey); err != nil {
 			return b, err

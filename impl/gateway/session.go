@@ -222,9 +222,16 @@ func (c *connection) exec(ctx context.Context, e runtime.Exec) (int, error) {
 	return room.Run(ctx, e)
 }
 
-// relay connects its streams with a port of the pod's own loopback, by what the image has.
-const relay = `command -v socat >/dev/null 2>&1 && exec socat - "TCP:$1:$2"
-command -v bash >/dev/null 2>&1 && exec bash -c 'exec 3<>"/dev/tcp/$1/$2" || exit 1; cat <&0 >&3 & cat <&3; kill $! 2>/dev/null' bash "$1" "$2"
+// relay connects its streams with a port of the pod's own loopback, by what the image has. A shell cannot close one direction of a connection: once
+// the client has, the other one stays for as long as something comes, since a server may keep a connection whose client has gone for ever.
+const relay = `command -v socat >/dev/null 2>&1 && exec socat -t 600 - "TCP:$1:$2"
+command -v bash >/dev/null 2>&1 && exec bash -c 'exec 3<>"/dev/tcp/$1/$2" || exit 1
+cat <&3 & down=$!
+cat <&0 >&3 & up=$!
+wait -n
+before=
+while kill -0 $down 2>/dev/null && read -r now <"/proc/$down/io" && [ "$now" != "$before" ]; do before=$now; sleep 5; done
+kill $down $up 2>/dev/null' bash "$1" "$2"
 command -v nc >/dev/null 2>&1 && exec nc "$1" "$2"
 command -v python3 >/dev/null 2>&1 && exec python3 -c 'import os,socket,sys,threading
 s=socket.create_connection((sys.argv[1],int(sys.argv[2])))

@@ -78,12 +78,12 @@ func (h restHandlers) GetBuildLogs(c echo.Context, id, buildID string, params re
 
 // buildRoutes are those that are ours.
 func (s *Services) buildRoutes(e *echo.Echo) {
-	e.POST(buildsPath, s.own(s.createBuild))
-	e.DELETE(buildPath, s.own(s.cancelBuild))
+	e.POST(buildsPath, s.own(createBuildOperation, s.createBuild))
+	e.DELETE(buildPath, s.own(cancelBuildOperation, s.cancelBuild))
 }
 
 // own stands before an operation that is in no document: it checks scope and rate limit.
-func (s *Services) own(next handler) echo.HandlerFunc {
+func (s *Services) own(operation string, next handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := requestOf(c)
 		if !r.caller.Allows(compute.ScopeRESTWrite) {
@@ -92,6 +92,7 @@ func (s *Services) own(next handler) echo.HandlerFunc {
 		if err := limited(r); err != nil {
 			return err
 		}
+		s.actor(r, operation)
 		return next(r)
 	}
 }

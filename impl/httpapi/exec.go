@@ -77,7 +77,7 @@ func (h controlsHandlers) exec(c echo.Context, t shell.Target, p controls.ExecPo
 		return err
 	}
 	key := r.caller.Key
-	session, err := h.Shells.Begin(t, shell.By{User: r.caller.UserID, Through: "http", Of: string(key.ID), From: r.Request().RemoteAddr})
+	session, err := h.Shells.Begin(t, shell.By{User: r.caller.UserID, Through: "http", Of: string(key.ID), From: h.Proxies.Client(r.Request()), Request: r.Response().Header().Get(echo.HeaderXRequestID)})
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (s *Services) newFault(at string, r controls.Fault) (fault.Fault, error) {
 
 // faultyOperations gives the names of operations for which a fault can be scripted.
 func (s *Services) faultyOperations() []string {
-	names := []string{fault.Every}
+	names := []string{fault.Every, journal.OperationProxyPod, journal.OperationProxyEndpoint}
 	for id, op := range controls.Ops {
 		if op.Open {
 			names = append(names, id)

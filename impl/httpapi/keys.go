@@ -29,7 +29,7 @@ func (h controlsHandlers) GetSession(c echo.Context) error {
 	key := callerOf(c).Key
 	return c.JSON(http.StatusOK, controls.Session{
 		Key: keyView(key), May: rightsView(key), Version: h.Version, Contract: rest.Editions[requestOf(c).edition].Name, Runtime: h.Runtime, Simulated: h.Simulate,
-		TestControls: h.Controls != nil,
+		TestControls: h.Controls != nil, PodAddress: string(h.PodAddress(c.Request())),
 	})
 }
 

@@ -126,7 +126,10 @@ func (s *Services) operations(editions []validate.Edition, scope func(validate.O
 	for id, op := range ofAny(editions) {
 		_, ours := controls.Ops[id]
 		ours = ours && !op.Open // one that is open is there for others than the test
-		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, onePod(op.Path), ofJobs(op.Path), ours && tells(op), op.Path == eventsPath, ofAnybody(op), ours}
+		f := &front{
+			s, id, op, make([]*validate.Op, len(editions)), scope, onePod(op.Path), ofJobs(op.Path), ours && tells(op), op.Path == eventsPath || op.Path == auditPath, ofAnybody(op),
+			ours, (ours || isREST(id)) && op.Method != http.MethodGet,
+		}
 		for i, e := range editions {
 			if op, ok := e.Ops[id]; ok {
 				f.ops[i] = &op
@@ -150,6 +153,7 @@ type front struct {
 	hosts bool   // it tells of hosts, too, those who may read these
 	any   bool   // it is for every key
 	ours  bool   // it is one of the controls, which meet no fault: or a test could not take its faults back
+	noted bool   // what it changes is noted in the audit log
 }
 
 // onePod gives the parameter of a path that names the one pod that it is about; empty if it is about none.
@@ -195,6 +199,10 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		if err := f.limitedQueue(f.id, r); err != nil {
 			return err
+		}
+
+		if f.noted {
+			f.actor(r, f.id)
 		}
 		defer r.letGo()
 		if r.over != nil && f.secret.Streams(f.id) {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -51,67 +52,53 @@ func (s *Services) isRecorded(r *request) bool {
 // isInbox reports whether the path is one that takes webhooks.
 func isInbox(path string) bool { return strings.HasPrefix(path, "/_berth/inbox/") }
 
-// recording is a request on its way into the journal. It sees what is read of the one body and written of the other.
-type recording struct {
+// exchanging is a request and its answer on their way into the journal. It sees what is read of the one body and written of the other, each of
+// which may be done by a goroutine of its own.
+type exchanging struct {
 	http.ResponseWriter
-	s        *Services
-	r        *request
-	record   *journal.Record
+	s         *Services
+	record    *journal.Record
+	sent      *http.Request // as it came
+	most      int           // how many bytes of a body are looked at
+	announced int64         // length of the answer; -1: not known
+	complete  func(*journal.Exchange)
+
+	mu       sync.Mutex
 	exchange journal.Exchange
-	sent     *http.Request // as it came
+	over     bool // the request's body was read to its end, or cannot be
 	ended    bool
-	answered bool // without an error
-
-	body io.ReadCloser // of the request
-	over bool          // it was read to its end, or cannot be
-
-	announced int64 // length of the answer; -1: not known
 }
 
-func (s *Services) newRecording(r *request) *recording {
-	sent := r.Request()
-	x := &recording{
-		ResponseWriter: r.Response().Writer, s: s, r: r, record: s.Journal.Begin(s.Clock.Now()), sent: sent, body: sent.Body, announced: -1,
+// exchanging begins to record a request. complete adds what is known of it only at its end.
+func (s *Services) exchanging(w http.ResponseWriter, sent *http.Request, complete func(*journal.Exchange)) exchanging {
+	return exchanging{
+		ResponseWriter: w, s: s, record: s.Journal.Begin(s.Clock.Now()), sent: sent, most: s.Journal.Bounds().Body + journal.Slack, announced: -1, complete: complete,
 		exchange: journal.Exchange{
 			At: s.Clock.Wall(), Method: sent.Method, Path: sent.URL.EscapedPath(), Query: sent.URL.RawQuery, Host: sent.Host, Protocol: sent.Proto,
-			Credentials: bodies.Credentials(sent),
+			Credentials: bodies.Credentials(sent), Request: journal.Sent{Headers: sent.Header.Clone()},
 		},
 	}
-
-	x.exchange.Request.Headers = sent.Header.Clone()
-	r.record = x.record
-	r.Response().Writer = x
-	with := sent.WithContext(journal.With(sent.Context(), x.record))
-	with.Body = recordedBody{x}
-	r.SetRequest(with)
-	return x
 }
 
-// most is how many bytes of a body are looked at. A document of GraphQL must be read as a whole to know what is secret in it.
-func (x *recording) most() int {
-	if x.sent.URL.Path == graphqlPath {
-		return graphqlBody
-	}
-	return x.s.Journal.Bounds().Body + journal.Slack
-}
-
-// graphqlBody is how many bytes of a document of GraphQL are looked at: one that is longer is not shown.
-const graphqlBody = 1 << 20
-
-// see adds to what is kept of a body.
-func (x *recording) see(s *journal.Sent, p []byte) {
+// see adds to what is kept of a body. The caller has the lock.
+func (x *exchanging) see(s *journal.Sent, p []byte) {
 	s.Length += int64(len(p))
-	if room := x.most() - len(s.Body); room > 0 {
+	if room := x.most - len(s.Body); room > 0 {
 		s.Body = append(s.Body, p[:min(room, len(p))]...)
 	}
 }
 
 // recordedBody is the body of a request that is recorded.
-type recordedBody struct{ x *recording }
+type recordedBody struct {
+	x    *exchanging
+	body io.ReadCloser
+}
 
 // Read notes what is read.
 func (b recordedBody) Read(p []byte) (n int, err error) {
-	n, err = b.x.body.Read(p)
+	n, err = b.body.Read(p)
+	b.x.mu.Lock()
+	defer b.x.mu.Unlock()
 	if !b.x.ended {
 		b.x.see(&b.x.exchange.Request, p[:n])
 	}
@@ -120,7 +107,97 @@ func (b recordedBody) Read(p []byte) (n int, err error) {
 }
 
 // Close is that of the body.
-func (b recordedBody) Close() error { return b.x.body.Close() }
+func (b recordedBody) Close() error { return b.body.Close() }
+
+// status gives that of the answer; 0: it has none yet.
+func (x *exchanging) status() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.exchange.Status
+}
+
+// WriteHeader notes the answer's status and headers, of the last answer alone.
+func (x *exchanging) WriteHeader(status int) {
+	x.mu.Lock()
+	if x.exchange.Status == 0 && status >= http.StatusOK {
+		x.exchange.Status = status
+		x.exchange.Response.Headers = x.Header().Clone()
+		if n, err := strconv.ParseInt(x.Header().Get(echo.HeaderContentLength), 10, 64); err == nil {
+			x.announced = n
+		}
+	}
+	x.mu.Unlock()
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write notes what is written. The entry is there before a client can have read the last of an answer whose length it knows.
+func (x *exchanging) Write(p []byte) (int, error) {
+	x.mu.Lock()
+	whole := false
+	if !x.ended {
+		x.see(&x.exchange.Response, p)
+		whole = x.announced >= 0 && x.exchange.Response.Length >= x.announced
+	}
+	x.mu.Unlock()
+	if whole {
+		x.end()
+	}
+	return x.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (x *exchanging) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// end keeps the request, once.
+func (x *exchanging) end() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		return
+	}
+	x.ended = true
+	e := &x.exchange
+	e.End = x.s.Clock.Now()
+	if !x.over {
+		e.Request.Length = max(e.Request.Length, x.sent.ContentLength) // what it announced
+	}
+
+	x.complete(e)
+	var graphql bodies.GraphQL
+	if x.s.GraphQL != nil {
+		graphql = x.s.GraphQL.Recorded
+	}
+	x.s.secret.Conceal(e, graphql)
+	x.s.Journal.End(x.record, *e)
+	x.s.Changes.Note(changes.Event{Kind: changes.Journal, Change: changes.Changed})
+}
+
+// recording is a request to one of the published interfaces.
+type recording struct {
+	exchanging
+	r        *request
+	answered bool // without an error
+}
+
+func (s *Services) newRecording(r *request) *recording {
+	sent := r.Request()
+	x := &recording{r: r}
+	x.exchanging = s.exchanging(r.Response().Writer, sent, x.known)
+	if sent.URL.Path == graphqlPath {
+		x.most = graphqlBody
+	}
+
+	r.record = x.record
+	r.Response().Writer = x
+	with := sent.WithContext(journal.With(sent.Context(), x.record))
+	with.Body = recordedBody{&x.exchanging, sent.Body}
+	r.SetRequest(with)
+	return x
+}
+
+// graphqlBody is how many bytes of a document of GraphQL are looked at: it must be read as a whole to know what is secret in it, and one that
+// is longer is not shown.
+const graphqlBody = 1 << 20
 
 // read reads a short body that nobody has read, since the request was refused before: a test wants to see what was sent. It has little time
 // to come. One that waits to be asked for is not read.
@@ -130,60 +207,24 @@ func (x *recording) read() {
 		return
 	}
 	limit.Refused(x.ResponseWriter, x.sent)
-	_, _ = io.CopyN(io.Discard, recordedBody{x}, left) // what has come is known
+	_, _ = io.CopyN(io.Discard, recordedBody{&x.exchanging, x.sent.Body}, left) // what has come is known
 	x.over = true
 }
 
-// WriteHeader notes the answer's status and headers.
+// WriteHeader reads a body that net/http would throw away, and notes the answer's status and headers.
 func (x *recording) WriteHeader(status int) {
-	if x.exchange.Status == 0 && status >= http.StatusOK {
-		x.read() // net/http would throw it away
-		x.exchange.Status = status
-		x.exchange.Response.Headers = x.Header().Clone()
-		if n, err := strconv.ParseInt(x.Header().Get(echo.HeaderContentLength), 10, 64); err == nil {
-			x.announced = n
-		}
+	if status >= http.StatusOK && x.status() == 0 {
+		x.read()
 	}
-	x.ResponseWriter.WriteHeader(status)
+	x.exchanging.WriteHeader(status)
 }
 
-// Write notes what is written. The entry is there before a client can have read the last of an answer whose length it knows.
-func (x *recording) Write(p []byte) (int, error) {
-	if !x.ended {
-		x.see(&x.exchange.Response, p)
-		if x.announced >= 0 && x.exchange.Response.Length >= x.announced {
-			x.end()
-		}
-	}
-	return x.ResponseWriter.Write(p)
-}
-
-// Unwrap is for http.ResponseController.
-func (x *recording) Unwrap() http.ResponseWriter { return x.ResponseWriter }
-
-// end keeps the request, once.
-func (x *recording) end() {
-	if x.ended {
-		return
-	}
-	x.ended = true
-	e := &x.exchange
-	e.End = x.s.Clock.Now()
+// known completes what is kept.
+func (x *recording) known(e *journal.Exchange) {
 	if e.Status == 0 && x.answered && x.sent.Context().Err() == nil {
 		e.Status = http.StatusOK // net/http's, of a handler that writes nothing
 	}
-	if !x.over {
-		e.Request.Length = max(e.Request.Length, x.sent.ContentLength) // what it announced
-	}
-
 	x.address()
-	var graphql bodies.GraphQL
-	if x.s.GraphQL != nil {
-		graphql = x.s.GraphQL.Recorded
-	}
-	x.s.secret.Conceal(e, graphql)
-	x.s.Journal.End(x.record, *e)
-	x.s.Changes.Note(changes.Event{Kind: changes.Journal, Change: changes.Changed})
 }
 
 // address notes what the request is for.

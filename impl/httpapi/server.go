@@ -43,6 +43,8 @@ type Services struct {
 	SSHPort    int                                            // at which users log in to their pods; 0: they do not
 	QueueURL   func(*http.Request) string                     // base of the queue for who sent the request, without a slash at the end
 	BaseURL    func(*http.Request, compute.EndpointID) string // base of an endpoint that balances load, likewise
+	PodAddress func(*http.Request) compute.PodAddress         // where HTTP ports of pods are, likewise
+	Balanced   Balanced
 	Registries *control.Registries
 	Secrets    *control.Secrets
 	Queue      *jobs.Queue
@@ -116,6 +118,12 @@ type Pods interface {
 type Workers interface {
 	// OpenLog gives what reads the log of a worker of the endpoint once, until the worker has ended.
 	OpenLog(ctx context.Context, e compute.Endpoint, id compute.WorkerID, q compute.LogQuery) (compute.ReadLog, error)
+}
+
+// Balanced tells where workers of endpoints that balance load are reached.
+type Balanced interface {
+	// Address gives host and port; empty: nobody knows.
+	Address(compute.EndpointID, compute.WorkerID) string
 }
 
 // Handler answers the requests of all interfaces.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -191,9 +192,14 @@ func TestViews_SamplesHaveAllThatIsKnown(t *testing.T) {
 
 func TestViews_WhyHasAllOfAReason(t *testing.T) {
 	t.Parallel()
-	view := whyView(filled[why.Answer]())
+	view := whyView(filled[why.Answer](), func(port int) string { return strconv.Itoa(port) })
 	require.Empty(t, missing(view))
 	require.Empty(t, missing(view.Details))
+}
+
+func TestViews_BalancedWorkersHaveAllThatIsKnown(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, missing(balancedView(filled[jobs.Balanced](), "127.0.0.1:80")))
 }
 
 func TestViews_JournalHasAllOfAnEntry(t *testing.T) {

@@ -24,6 +24,12 @@ type Filter struct {
 // OperationGraphQL is the operation of every document of GraphQL; with a point and a field it is that of documents that ask for it.
 const OperationGraphQL = "graphql"
 
+// The operations of requests that go to ports of pods and to workers of endpoints that balance load, which no document describes.
+const (
+	OperationProxyPod      = "proxyPod"
+	OperationProxyEndpoint = "proxyEndpoint"
+)
+
 // check is one member of what is expected.
 type check struct {
 	member, expected string

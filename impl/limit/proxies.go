@@ -2,6 +2,7 @@ package limit
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -9,7 +10,7 @@ import (
 )
 
 // Proxies are the addresses of proxies that are believed what they say of a request: the scheme and the host that the client asked
-// for, in X-Forwarded-Proto and X-Forwarded-Host. Of anybody else the headers are not read. Nil: there are none.
+// for, in X-Forwarded-Proto and X-Forwarded-Host, and its address in X-Forwarded-For. Of anybody else the headers are not read. Nil: there are none.
 type Proxies struct{ trusted []netip.Prefix }
 
 // NewProxies takes addresses and networks, such as 10.0.0.0/8, several with commas between them. The error says which one is none.
@@ -56,6 +57,18 @@ func (p *Proxies) Host(r *http.Request) string {
 		return host
 	}
 	return r.Host
+}
+
+// Client gives the address of the client without its port: the last that X-Forwarded-For has where a trusted proxy sent the request, else the one
+// that the connection comes from.
+func (p *Proxies) Client(r *http.Request) string {
+	if client := last(r.Header, "X-Forwarded-For"); client != "" && p.trusts(r.RemoteAddr) {
+		return client
+	}
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		return host
+	}
+	return r.RemoteAddr
 }
 
 // Base gives the address that the client asked for, without a path. ok is false if no proxy says, or what it says is no host.

@@ -14,14 +14,8 @@ import (
 // RetentionTick is how late it may be deleted what is kept for a while only.
 const RetentionTick = time.Minute
 
-const (
-	// webhookLog is how long a delivery that is over stays in the log.
-	webhookLog = 24 * time.Hour
-	// invalidKeys is how long a key that was revoked or has expired stays listed.
-	invalidKeys = 30 * 24 * time.Hour
-	// retentionBatch bounds how long one transaction holds up the others.
-	retentionBatch = 100
-)
+// retentionBatch bounds how long one transaction holds up the others.
+const retentionBatch = 100
 
 // Retention is what deletes what outlived its owner or its use by a while. What is billed stays.
 type Retention struct {
@@ -32,6 +26,9 @@ type Retention struct {
 	Keyring   *control.Keyring
 	Endpoints *control.Endpoints
 	Pods      time.Duration // how long the row of a terminated pod is kept
+	Webhooks  time.Duration // how long a delivery that is over stays in the log
+	Keys      time.Duration // how long a key that was revoked or has expired stays listed
+	Audit     time.Duration // how long it is kept who changed what; no more than compute.AuditKept changes
 }
 
 // Sweeps gives a sweep for each kind of what is kept for a while, by the name of the kind: what fails keeps nothing else from being
@@ -50,10 +47,13 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 			return tx.DeleteTerminated(now.Add(-r.Pods), retentionBatch)
 		})},
 		reconcile.Sweep{Name: "webhook log", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
-			return tx.DeleteWebhooks(now.Add(-webhookLog), retentionBatch)
+			return tx.DeleteWebhooks(now.Add(-r.Webhooks), retentionBatch)
+		})},
+		reconcile.Sweep{Name: "audit log", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
+			return tx.DeleteAudit(now.Add(-r.Audit), compute.AuditKept, retentionBatch)
 		})},
 		reconcile.Sweep{Name: "invalid keys", Tick: RetentionTick, Do: func(ctx context.Context) error {
-			return r.Keyring.DeleteInvalid(ctx, r.Clock.Wall().Add(-invalidKeys))
+			return r.Keyring.DeleteInvalid(ctx, r.Clock.Wall().Add(-r.Keys))
 		}},
 		reconcile.Sweep{Name: "request counts", Tick: RetentionTick, Do: r.Rates.Forget},
 		reconcile.Sweep{Name: "deleted endpoints", Tick: RetentionTick, Do: r.Endpoints.Resume}, // whose deletion failed

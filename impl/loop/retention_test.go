@@ -23,7 +23,10 @@ func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 	rates, err := control.NewRates(t.Context(), s.db, s.clock, compute.Windows(1, 1, 1))
 	require.NoError(t, err)
 
-	r := loop.Retention{Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour}.Sweeps()
+	r := loop.Retention{
+		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour,
+		Webhooks: 12 * time.Hour, Keys: 20 * 24 * time.Hour, Audit: 10 * 24 * time.Hour,
+	}.Sweeps()
 	write := func(f func(store.Tx) error) { require.NoError(t, s.db.Write(t.Context(), f)) }
 	const many = 250 // more than a transaction deletes
 
@@ -60,14 +63,23 @@ func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 		return err
 	}))
 
-	s.clock.Advance(24*time.Hour + time.Millisecond)
+	require.Equal(t, many, kept.noted())
+
+	s.clock.Advance(12*time.Hour + time.Millisecond)
 	require.NoError(t, r.StepAll(t.Context()))
 	require.Equal(t, 1, kept.webhooks(), "what is pending stays")
 	require.Zero(t, kept.pods())
+	s.clock.Advance(12 * time.Hour)
+	require.NoError(t, r.StepAll(t.Context()))
 	require.Zero(t, kept.counts())
 	require.Len(t, s.keyring.Keys(false), 3)
+	require.Equal(t, many, kept.noted())
 
-	s.clock.Advance(30 * 24 * time.Hour)
+	s.clock.Advance(10 * 24 * time.Hour)
+	require.NoError(t, r.StepAll(t.Context()))
+	require.Zero(t, kept.noted())
+	require.Len(t, s.keyring.Keys(false), 3)
+	s.clock.Advance(10 * 24 * time.Hour)
 	require.NoError(t, r.StepAll(t.Context()))
 	require.Len(t, s.keyring.Keys(false), 1)
 	rates.Count("u")
@@ -75,16 +87,19 @@ func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 	require.Equal(t, 3, kept.counts(), "who comes again is counted again")
 }
 
-// keptThings are the pods, webhooks and counts of requests that there are.
+// keptThings are the pods, webhooks, entries of the audit log and counts of requests that there are.
 type keptThings struct {
 	setup *service
 	made  []compute.PodID
 }
 
-// insert stores terminated pods and ended webhooks, so many of each, and a webhook that is pending.
+// insert stores terminated pods, entries and ended webhooks, so many of each, and a webhook that is pending.
 func (k *keptThings) insert(tx store.Tx, ids *compute.IDs, many int) error {
 	k.made = nil
 	for n := range many {
+		if err := tx.InsertAudit(compute.AuditEntry{Kind: "pod"}); err != nil {
+			return err
+		}
 		p := compute.Pod{ID: ids.Pod(), UserID: "u", Name: fmt.Sprint(n), Status: compute.PodTerminated, CreatedAt: tx.Now(), MovedAt: tx.Now()}
 		k.made = append(k.made, p.ID)
 		if err := errors.Join(tx.InsertPod(p), tx.InsertWebhook(compute.Webhook{CreatedAt: tx.Now()})); err != nil {
@@ -112,6 +127,16 @@ func (k *keptThings) webhooks() (n int) {
 	require.NoError(k.setup, k.setup.db.Read(k.setup.Context(), func(tx store.Tx) error {
 		log, err := tx.ListWebhooks(1000)
 		n = len(log)
+		return err
+	}))
+	return n
+}
+
+// noted gives how many entries of the audit log there are.
+func (k *keptThings) noted() (n int) {
+	require.NoError(k.setup, k.setup.db.Read(k.setup.Context(), func(tx store.Tx) error {
+		all, _, err := tx.PageAudit(store.AuditSearch{}, compute.Page{Limit: 1000})
+		n = len(all)
 		return err
 	}))
 	return n

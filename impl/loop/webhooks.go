@@ -63,6 +63,7 @@ type Webhooks struct {
 	hurries    *reconcile.Sweeps
 
 	epoch   atomic.Int64 // how often all was forgotten
+	begun   atomic.Int64 // how many deliveries receivers have had made
 	tries   sync.Map     // those that are under way
 	large   atomic.Int64 // bytes of the large bodies that are not sent yet
 	crowded sync.Map     // names of the receivers whose next body is too large for now, each with its turn
@@ -106,7 +107,18 @@ func (l *Webhooks) Run(ctx context.Context) {
 // Next gives when the next try is due; zero if there is none.
 func (l *Webhooks) Next(ctx context.Context) (time.Time, error) {
 	err := l.found.StepAll(ctx)
-	return l.receivers.Next(), err
+	return l.next(), err
+}
+
+// next is Next of what was found. A delivery goes from its receiver to its try and back, also while this asks one after the other:
+// it is missed by none of them only if no receiver has had one made meanwhile.
+func (l *Webhooks) next() time.Time {
+	begun := l.begun.Load()
+	next := soonerOf(soonerOf(l.receivers.Next(), l.deliveries.Next()), l.receivers.Next())
+	if begun != l.begun.Load() {
+		return l.Clock.Now()
+	}
+	return next
 }
 
 // Step makes every try that is due.
@@ -116,7 +128,7 @@ func (l *Webhooks) Step(ctx context.Context) error {
 	}
 	for {
 		err := cmp.Or(l.receivers.Step(ctx), l.deliveries.Step(ctx))
-		next := l.receivers.Next()
+		next := l.next()
 		if err != nil || next.IsZero() || next.After(l.Clock.Now()) {
 			return err
 		}
@@ -167,6 +179,7 @@ func (l *Webhooks) serve(_ context.Context, one *reconcile.Look[string, receiver
 		}
 		d := r.line.take()
 		r.running++
+		l.begun.Add(1)
 		l.deliveries.Update(d.seq, func(m *delivery) { *m = d })
 	}
 

@@ -23,8 +23,17 @@ type Sources struct {
 	Held        func() int                                                 // requests
 	Pods        func(context.Context) (map[compute.PodStatus]int64, error) // that are not TERMINATED
 	Supply      func() []control.Supply                                    // of the hosts
+	Backup      func() Backup                                              // nil: there is none that goes on
 	Clock       compute.Clock                                              // for ages
 	Log         *slog.Logger
+}
+
+// Backup is how the continuous backup stands.
+type Backup struct {
+	Age      time.Duration // what was written before may be lost with the disk no more
+	Bytes    int64         // that the target took
+	Failures int64         // of requests to it
+	Ended    int64         // generations that ended before the server did
 }
 
 // workerStatuses are always all shown: a series that comes and goes is hard to alert on.
@@ -52,12 +61,16 @@ var (
 	vcpusGauge   = gauge("berth_vcpus", "vCPUs of the hosts.", "data_center")
 	vcpusFree    = gauge("berth_vcpus_free", "vCPUs of the hosts that nobody holds.", "data_center")
 	writable     = gauge("berth_store_writable", "1 while writes of the store succeed; 0 while its disk is full, fails or is locked.")
+	backupAge    = gauge("berth_backup_age_seconds", "Age of the moment up to which the target of the continuous backup has everything.")
+	backupBytes  = gauge("berth_backup_bytes_total", "Bytes that the target of the continuous backup took.")
+	backupFails  = gauge("berth_backup_failures_total", "Requests to the target of the continuous backup that failed.")
+	backupEnds   = gauge("berth_backup_generations_ended_total", "Generations of the continuous backup that ended before the server did: another base is made.")
 	linesDropped = gauge("berth_log_lines_dropped_total", "Lines of the log that were dropped, since nobody read it.")
 )
 
 // Describe is for the registry.
 func (gauges) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{jobsGauge, oldestGauge, workersGauge, heldGauge, podsGauge, gpusGauge, gpusFree, vcpusGauge, vcpusFree, writable, linesDropped} {
+	for _, d := range []*prometheus.Desc{jobsGauge, oldestGauge, workersGauge, heldGauge, podsGauge, gpusGauge, gpusFree, vcpusGauge, vcpusFree, writable, linesDropped, backupAge, backupBytes, backupFails, backupEnds} {
 		to <- d
 	}
 }
@@ -125,4 +138,13 @@ func (s *Sources) collectServer(to chan<- prometheus.Metric, send func(d *promet
 	}
 	send(writable, takesWrites)
 	to <- prometheus.MustNewConstMetric(linesDropped, prometheus.CounterValue, dropped)
+	if s.Backup == nil {
+		return
+	}
+
+	b := s.Backup()
+	send(backupAge, b.Age.Seconds())
+	to <- prometheus.MustNewConstMetric(backupBytes, prometheus.CounterValue, float64(b.Bytes))
+	to <- prometheus.MustNewConstMetric(backupFails, prometheus.CounterValue, float64(b.Failures))
+	to <- prometheus.MustNewConstMetric(backupEnds, prometheus.CounterValue, float64(b.Ended))
 }

@@ -49,6 +49,9 @@ func used(t *testing.T, pods error) http.Handler {
 			}
 		},
 		Trouble: func() error { return pods }, Dropped: func() int64 { return 9 },
+		Backup: func() observe.Backup {
+			return observe.Backup{Age: 1500 * time.Millisecond, Bytes: 1000, Failures: 2, Ended: 1}
+		},
 		Held: func() int { return 7 },
 		Pods: func(context.Context) (map[compute.PodStatus]int64, error) {
 			return map[compute.PodStatus]int64{compute.PodRunning: 6}, pods
@@ -103,6 +106,10 @@ func TestMetrics_ShowWhatWasCounted(t *testing.T) {
 		`berth_webhook_tries_total{outcome="failed"} 1`,
 		`berth_store_writable 1`,
 		`berth_log_lines_dropped_total 9`,
+		`berth_backup_age_seconds 1.5`,
+		`berth_backup_bytes_total 1000`,
+		`berth_backup_failures_total 2`,
+		`berth_backup_generations_ended_total 1`,
 		`berth_replica_owner 1`,
 		`berth_replica_epoch 3`,
 	} {

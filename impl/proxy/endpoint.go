@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/queue"
 )
 
@@ -71,13 +72,21 @@ func wishOf(h http.Header) queue.Wish {
 	return queue.Wish{}
 }
 
-// balance passes a request on to a worker of the endpoint.
+// balance answers a request for an endpoint.
 func (p *Proxy) balance(w http.ResponseWriter, r *http.Request, id compute.EndpointID, prefix string) {
+	p.recorded(w, r, journal.OperationProxyEndpoint, ofEndpoint(id), func(w http.ResponseWriter, r *http.Request) { p.known(w, r, id, prefix) })
+}
+
+// known passes a request on for whom it may be.
+func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.EndpointID, prefix string) {
 	if refused := p.unfit(r); refused != nil {
 		refuse(w, *refused)
 		return
 	}
 	key, _, err := p.Keys.Authenticate(r.Context(), r.Header.Get("Authorization"), true)
+	if err == nil {
+		journal.Of(r.Context()).By(key)
+	}
 	if err == nil && !key.Allows(compute.ScopeInvoke(id)) {
 		err = compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", compute.ScopeInvoke(id))
 	}
@@ -85,16 +94,22 @@ func (p *Proxy) balance(w http.ResponseWriter, r *http.Request, id compute.Endpo
 		refuse(w, refusalOf(err))
 		return
 	}
+	p.met(w, r, journal.OperationProxyEndpoint, key.ID, ofEndpoint(id), func(w http.ResponseWriter, r *http.Request) { p.toWorker(w, r, key.UserID, id, prefix) })
+}
+
+// toWorker passes a request on to a worker of the user's endpoint.
+func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.UserID, id compute.EndpointID, prefix string) {
 	if r.ContentLength > MostOfEndpoint {
 		refuse(w, tooLong(MostOfEndpoint))
 		return
 	}
 
+	var err error
 	v := &visit{endpoint: id, wish: wishOf(r.Header), prefix: prefix, tried: map[compute.WorkerID]bool{}}
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), visitKey{}, v))
 	defer cancel(nil)
 	defer context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })()
-	if v.turn, err = p.Requests.Enter(ctx, key.UserID, id, v.wish); err != nil {
+	if v.turn, err = p.Requests.Enter(ctx, user, id, v.wish); err != nil {
 		if ctx.Err() != nil {
 			panic(http.ErrAbortHandler) // nobody waits for an answer, or the server ends
 		}
@@ -176,7 +191,7 @@ func (t toWorkers) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, refusal{status: http.StatusBadGateway, detail: "the workers of this server are simulated: nothing listens in them"}
 		}
 		port := t.p.Requests.Serving(v.endpoint).Port
-		address, known := where(t.p.Ports(v.turn.Worker), port)
+		address, known := Where(t.p.Ports(v.turn.Worker), port)
 		err := error(refusal{status: http.StatusBadGateway, detail: "port " + strconv.Itoa(port) + " of the worker is not reachable from here"})
 		if known {
 			to := *r.URL
@@ -299,8 +314,8 @@ func refusalOfTurn(err error) refusal {
 	return refusalOf(err)
 }
 
-// where gives the address at which a port is reached.
-func where(ports []compute.PublishedPort, port int) (address string, ok bool) {
+// Where gives the address at which a port is reached, host and port; ok is false if nobody knows.
+func Where(ports []compute.PublishedPort, port int) (address string, ok bool) {
 	for _, published := range ports {
 		if published.Private != port || published.Type != compute.HTTPPort {
 			continue

@@ -327,7 +327,7 @@ func TestHealth_IsWhatWorkersSay(t *testing.T) {
 	}})
 	h := NewHealth(c.queue, func(id compute.WorkerID) []compute.PublishedPort { return c.ports[id] }, c.Log)
 	at := compute.Endpoint{}.Serving()
-	address, ok := where(c.ports["w0"], 80)
+	address, ok := Where(c.ports["w0"], 80)
 	require.True(t, ok)
 	for code, want := range map[int]queue.Condition{200: queue.Healthy, 204: queue.Loading, 500: queue.Unhealthy, 302: queue.Unhealthy, 404: queue.Unhealthy} {
 		status <- code

@@ -86,7 +86,7 @@ func (h *Health) round(ctx context.Context, now time.Time, under *sync.WaitGroup
 		}
 		there[w.Worker] = one
 		at := w.Endpoint.Serving()
-		address, up := where(h.ports(w.Worker), at.HealthPort)
+		address, up := Where(h.ports(w.Worker), at.HealthPort)
 		if !up || one.busy || w.Ready && now.Sub(one.last) < healthyPause {
 			continue
 		}

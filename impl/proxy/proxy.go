@@ -12,10 +12,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/limit"
 )
 
@@ -50,6 +52,7 @@ type Config struct {
 	Simulated bool                                   // nothing runs in pods
 	Proxies   *limit.Proxies                         // that say what the client asked for; nil: there are none
 	Ending    context.Context                        // ends when answers without an end are to end
+	Watch     Watch                                  // nil: nobody does
 	Log       *slog.Logger
 }
 
@@ -118,8 +121,16 @@ func (p *Proxy) Before(next http.Handler) http.Handler {
 	})
 }
 
-// serve passes a request on to the pod. The pod does not see the prefix of its path.
+// serve answers a request for a port of a pod.
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id compute.PodID, port int, prefix string) {
+	of := ofPod(id, strconv.Itoa(port))
+	p.recorded(w, r, journal.OperationProxyPod, of, func(w http.ResponseWriter, r *http.Request) {
+		p.met(w, r, journal.OperationProxyPod, "", of, func(w http.ResponseWriter, r *http.Request) { p.toPod(w, r, id, port, prefix) })
+	})
+}
+
+// toPod passes a request on to the pod. The pod does not see the prefix of its path.
+func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, port int, prefix string) {
 	if refused := p.unfit(r); refused != nil {
 		refuse(w, *refused)
 		return
@@ -172,7 +183,7 @@ func (p *Proxy) target(ctx context.Context, id compute.PodID, port int) (string,
 		return "", refusal{status: http.StatusBadGateway, detail: "the pods of this server are simulated: nothing listens in them"}
 	}
 
-	if address, ok := where(p.Live(id).Ports, port); ok {
+	if address, ok := Where(p.Live(id).Ports, port); ok {
 		return address, nil
 	}
 	return "", refusal{status: http.StatusBadGateway, detail: "the port cannot be reached yet: the pod has just started", retry: true}

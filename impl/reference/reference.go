@@ -18,8 +18,11 @@ import (
 	"time"
 )
 
-// Root is the path of the page that lists the others.
-const Root = "/docs"
+// Site is the path of the documentation, whose pages are beside these (package docs).
+const Site = "/docs"
+
+// Root is the path of the page that lists those of the documents.
+const Root = Site + "/reference"
 
 //go:embed *.html page.css page.js viewer/*.gz
 var files embed.FS
@@ -34,11 +37,11 @@ type document struct {
 
 var (
 	documents = []document{
-		{Root + "/rest", "/v2/openapi.json", "REST", "pods, serverless endpoints, templates, volumes, catalog, billing"},
-		{Root + "/queue", "/openapi/queue.json", "Queue", "jobs of an endpoint, and the OpenAI API before its workers"},
-		{Root + "/worker", "/openapi/worker.json", "Workers", "how a worker takes jobs and reports on them"},
+		{Site + "/rest", "/v2/openapi.json", "REST", "pods, serverless endpoints, templates, volumes, catalog, billing"},
+		{Site + "/queue", "/openapi/queue.json", "Queue", "jobs of an endpoint, and the OpenAI API before its workers"},
+		{Site + "/worker", "/openapi/worker.json", "Workers", "how a worker takes jobs and reports on them"},
 	}
-	controls   = document{Root + "/controls", "/openapi/controls.json", "Test controls", "the clock, reset, keys, quotas, faults; they have a key of their own"}
+	controls   = document{Site + "/controls", "/openapi/controls.json", "Test controls", "the clock, reset, keys, quotas, faults; they have a key of their own"}
 	playground = document{"/graphql", "", "GraphQL", "a page to try documents on"}
 )
 
@@ -61,12 +64,11 @@ func Handlers(s Settings) map[string]http.Handler {
 
 	all := map[string]http.Handler{
 		Root:                           s.page("index.html", listed, document{}),
-		Root + "/":                     http.RedirectHandler(Root, http.StatusMovedPermanently),
-		Root + "/page.css":             plain("page.css", "text/css; charset=utf-8"),
-		Root + "/page.js":              plain("page.js", "text/javascript; charset=utf-8"),
-		Root + "/swagger-ui.css":       compressed("viewer/swagger-ui.css.gz", "text/css; charset=utf-8"),
-		Root + "/swagger-ui-bundle.js": compressed("viewer/swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"),
-		Root + "/licenses":             compressed("viewer/licenses.html.gz", "text/html; charset=utf-8"),
+		Site + "/page.css":             plain("page.css", "text/css; charset=utf-8"),
+		Site + "/page.js":              plain("page.js", "text/javascript; charset=utf-8"),
+		Site + "/swagger-ui.css":       compressed("viewer/swagger-ui.css.gz", "text/css; charset=utf-8"),
+		Site + "/swagger-ui-bundle.js": compressed("viewer/swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"),
+		Site + "/licenses":             compressed("viewer/licenses.html.gz", "text/html; charset=utf-8"),
 	}
 
 	for _, d := range listed {
@@ -152,26 +154,32 @@ func plain(name, contentType string) http.Handler {
 // compressed answers a file that is kept compressed, as it is kept unless the client cannot read that.
 func compressed(name, contentType string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text := embedded(name)
 		headers(w, contentType)
-		w.Header().Set("Vary", "Accept-Encoding")
-
-		sum := text[len(text)-8 : len(text)-4] // a gzip file ends in the checksum and the size of what is inside
-		if AcceptsGzip(r.Header.Values("Accept-Encoding")) {
-			w.Header().Set("ETag", fmt.Sprintf(`"%x-gzip"`, sum))
-			w.Header().Set("Content-Encoding", "gzip")
-			http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(text))
-			return
-		}
-
-		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sum))
-		inside, err := gzip.NewReader(bytes.NewReader(text))
-		if err != nil {
-			panic(err)
-		}
-
-		_, _ = io.Copy(w, inside) //nolint:gosec // the file is ours; the client may have gone
+		SendCompressed(w, r, embedded(name), contentType)
 	})
+}
+
+// SendCompressed sends a file of ours that is kept compressed, as it is kept unless the client cannot read that.
+func SendCompressed(w http.ResponseWriter, r *http.Request, text []byte, contentType string) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Vary", "Accept-Encoding")
+
+	sum := text[len(text)-8 : len(text)-4] // a gzip file ends in the checksum and the size of what is inside
+	if AcceptsGzip(r.Header.Values("Accept-Encoding")) {
+		h.Set("ETag", fmt.Sprintf(`"%x-gzip"`, sum))
+		h.Set("Content-Encoding", "gzip")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
+		return
+	}
+
+	h.Set("ETag", fmt.Sprintf(`"%x"`, sum))
+	inside, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		panic(err)
+	}
+
+	_, _ = io.Copy(w, inside) //nolint:gosec // the file is ours; the client may have gone
 }
 
 // AcceptsGzip reads the values of Accept-Encoding: lists of codings, each perhaps with a weight, of which 0 refuses it.

@@ -28,6 +28,23 @@ const (
 	ExitNotFound = 127
 )
 
+// EnvExec marks, in their environment, the processes of a command in a container: engines can start commands and not end them, so they are found by it.
+const EnvExec = "BERTH_EXEC"
+
+// hangUp ends the commands with the mark in its first argument: those whose parent is outside of the container, with their groups.
+const hangUp = `for d in /proc/[0-9]*; do
+	grep -q "` + EnvExec + `=$1" "$d/environ" 2>/dev/null && grep -q '^PPid:[^0-9]*0$' "$d/status" 2>/dev/null || continue
+	p=${d#/proc/}
+	kill -HUP "-$p" 2>/dev/null || kill -HUP "$p" 2>/dev/null
+	sleep "$2"
+	kill -KILL "-$p" 2>/dev/null || kill -KILL "$p" 2>/dev/null
+done`
+
+// HangUp gives the command that ends, in a container, the commands that have the mark in EnvExec. It takes sh, grep and kill.
+func HangUp(mark string) []string {
+	return []string{"sh", "-c", hangUp, "sh", mark, fmt.Sprint(HangUpTime.Seconds())}
+}
+
 // Execer runs commands beside what an allocation runs: in its file system, as its user and with its environment.
 type Execer interface {
 	// Exec runs a command in an allocation that is up, and gives its exit code once it has ended and what it wrote is written: 128 and

@@ -41,6 +41,7 @@ type Config struct {
 	Ending   context.Context                       // every session ends with it
 	Clock    compute.Clock                         // it must run
 	Log      *slog.Logger
+	Opened   func(ctx context.Context, kind, id string, by By) // called for each session before it begins; nil: nobody is told
 }
 
 // Shells runs commands.
@@ -86,12 +87,13 @@ func (s *Shells) Worker(ctx context.Context, user compute.UserID, endpoint compu
 	return Target{id: string(id), kind: "worker", on: s.OfWorker(e)}, nil
 }
 
-// By says who asks for a session, for the log.
+// By says who asks for a session, for those who are told of it.
 type By struct {
 	User    compute.UserID
 	Through string // http or ssh
 	Of      string // the key that shows who it is: the id of an API key, or the fingerprint of one of SSH
 	From    string // the address of the client; empty: it is not known
+	Request string // id of the request; empty: there is none
 }
 
 // Session is room for one command.
@@ -173,6 +175,9 @@ func (one *Session) Run(ctx context.Context, e runtime.Exec) (int, error) {
 		e.Env = append(slices.Clone(e.Env), "TERM=xterm-256color") // what nearly all of them are
 	}
 
+	if s.Opened != nil {
+		s.Opened(ctx, one.target.kind, one.target.id, one.by)
+	}
 	begin := s.Clock.Now()
 	words := []any{one.target.kind, one.target.id, "user", one.by.User, "through", one.by.Through, "key", one.by.Of, "from", one.by.From, "terminal", e.TTY != nil}
 	s.Log.Info("a session began", words...)

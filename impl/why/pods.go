@@ -38,6 +38,7 @@ func (f *podFacts) answer() (a Answer) {
 		a = f.starting()
 	case p.Status == compute.PodRunning:
 		a = Answer{Reason: Running, Because: fmt.Sprintf("the pod is RUNNING since %s on host %s", stamp(p.StartedAt), p.HostID)}
+		a.Details.Ports = p.HTTPPorts()
 	default:
 		a = f.ended()
 	}

@@ -67,4 +67,5 @@ type Details struct {
 	Host     string
 	Ahead    *int      // jobs that are handed out before it
 	NextAt   time.Time // a time of day: when it is tried again
+	Ports    []int     // of a pod that is running: those that it shows over HTTP
 }

@@ -42,11 +42,20 @@ func (d *DB) checkpoints(ctx context.Context) {
 			own = sqldb.NewConn(c, dialect{})
 		}
 
-		if pages, err := logged(own); err != nil || pages < checkpointLog {
+		if pages, err := d.checkpoint(own); err != nil || pages < checkpointLog {
 			continue
 		}
-		d.group.Exclude(func() { _, _ = logged(d.engine.conn) }) // or the next time
+		d.group.Exclude(func() { _, _ = d.checkpoint(d.engine.conn) }) // or the next time
 	}
+}
+
+// checkpoint makes a checkpoint of what whoever follows the log has read of it, and gives how many pages the log has. Before it, the tail
+// moves up to the end of the log, so that this may go into the file; after it, so that the log may begin anew.
+func (d *DB) checkpoint(c *sqldb.Conn) (pages int64, err error) {
+	d.followed.move()
+	pages, err = logged(c)
+	d.followed.move()
+	return pages, err
 }
 
 // logged makes a checkpoint and gives how many pages the log has.
@@ -68,6 +77,11 @@ func (e *engine) grew(calls int) {
 		return
 	}
 	e.pages = 0
+	e.call()
+}
+
+// call calls for a checkpoint.
+func (e *engine) call() {
 	select {
 	case e.long <- struct{}{}:
 	default:

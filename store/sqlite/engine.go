@@ -17,6 +17,8 @@ type engine struct {
 	clock compute.Clock
 	long  chan struct{} // the log is to be brought into the file
 
+	follows func() bool // somebody follows the log, and has to read it before a checkpoint
+
 	counts sqldb.Counts // of the parts that are kept in this transaction
 	parts  int          // that are kept in it
 	loose  bool         // jobs were deleted: the file may have become too large
@@ -25,7 +27,7 @@ type engine struct {
 }
 
 func newEngine(c *sqldb.Conn, clock compute.Clock) *engine {
-	return &engine{conn: c, clock: clock, long: make(chan struct{}, 1), counts: sqldb.Counts{}}
+	return &engine{conn: c, clock: clock, long: make(chan struct{}, 1), follows: func() bool { return false }, counts: sqldb.Counts{}}
 }
 
 func (e *engine) Begin() error {
@@ -78,6 +80,10 @@ func (e *engine) Tidy() {
 		e.shrunk = true
 	} else if e.shrunk {
 		e.shrunk = false
+		if e.follows() {
+			e.call()
+			return
+		}
 		_, _ = number(e.conn, "PRAGMA wal_checkpoint") // or the next one does it
 	}
 }

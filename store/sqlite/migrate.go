@@ -30,8 +30,8 @@ type migration struct{ name, text string }
 // marks are the tables that every version of the schema has: a database without them is not berth's.
 var marks = []string{"endpoints", "jobs", "keys", "pods"}
 
-// migrate brings a database of berth to WAL mode and to the last of the migrations. One that is not berth's, or a newer
-// program's, it leaves as it is and says so.
+// migrate brings a database of berth to WAL mode and to the last of the migrations. One that is not berth's, a newer
+// program's, or none that the migrations made, it leaves as it is and says so.
 func migrate(ctx context.Context, c *sql.Conn, all []migration) error {
 	version, err := versionOf(ctx, c)
 	if err != nil {
@@ -39,6 +39,11 @@ func migrate(ctx context.Context, c *sql.Conn, all []migration) error {
 	}
 	if version > len(all) {
 		return fmt.Errorf("a newer berth wrote it: its schema is version %d, this program knows %d; run the newer one", version, len(all))
+	}
+	if version < len(all) {
+		if err := checkLineage(ctx, c, all[:version]); err != nil {
+			return err
+		}
 	}
 	if _, err := c.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil { // it stays so; a backup may have another one
 		return fmt.Errorf("set WAL mode: %w", err)

@@ -95,6 +95,33 @@ func TestMigrate_KeepsEveryRow(t *testing.T) {
 	require.ErrorContains(t, err, "a newer berth wrote it")
 }
 
+func TestMigrate_RefusesWhatNoReleaseMade(t *testing.T) {
+	t.Parallel()
+	for change, says := range map[string]string{
+		"ALTER TABLE pods DROP COLUMN reason":              "table pods has no such column reason",
+		"ALTER TABLE pods ADD COLUMN lease_until INTEGER":  "table pods has a column lease_until",
+		"ALTER TABLE keys RENAME COLUMN exempt TO excused": "table keys has no such column exempt",
+		"DROP TABLE charges":                               "it has no table charges",
+		"DROP INDEX pods_of_user":                          "it has no index pods_of_user",
+		"PRAGMA user_version = 2":                          "is version 2, and is another one",
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			path := load(t, releases(t)[1]+change)
+			before := dump(t, path)
+			_, err := open(t.Context(), path, compute.SystemClock{}, full, migrations())
+			require.ErrorContains(t, err, says)
+			require.ErrorContains(t, err, noUpgrade)
+			require.Equal(t, before, dump(t, path))
+		})
+	}
+
+	path := load(t, releases(t)[1]+"CREATE TABLE mine (a INTEGER); CREATE INDEX pods_by_name ON pods (name);")
+	s, err := open(t.Context(), path, compute.SystemClock{}, full, migrations())
+	require.NoError(t, err, "what an operator adds does no harm")
+	require.NoError(t, s.Close())
+}
+
 func TestMigrate_FailureLeavesTheDatabaseAsItWas(t *testing.T) {
 	t.Parallel()
 	known, next := migrations(), invented(t)

@@ -1,5 +1,19 @@
 -- What the migrations make, and every new database has. Written by make rules: add a migration, and do not edit this.
 
+CREATE TABLE audit (
+  seq       INTEGER PRIMARY KEY,
+  at        INTEGER NOT NULL,
+  user_id   TEXT NOT NULL,
+  key_id    TEXT NOT NULL,
+  request   TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  client    TEXT NOT NULL,
+  kind      TEXT NOT NULL,
+  id        TEXT NOT NULL,
+  change    TEXT NOT NULL,
+  fields    TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE builds (
   seq         INTEGER PRIMARY KEY,
   id          TEXT NOT NULL UNIQUE,

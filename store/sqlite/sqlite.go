@@ -36,6 +36,7 @@ type DB struct {
 	checkpointed chan struct{} // closed when the last checkpoint has ended
 	synchronous  synchronous
 	damage       *Damage // that was found at the start
+	followed     followed
 	closing      sync.Once
 	closeErr     error
 
@@ -135,6 +136,7 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	}
 
 	d.engine = newEngine(sqldb.NewConn(c, dialect{}), clock)
+	d.engine.follows = d.followed.follows
 	var o groupcommit.Options
 	for _, set := range with {
 		set(&o)
@@ -322,6 +324,7 @@ func (d *DB) closeAll() error {
 	if d.group != nil {
 		d.group.Close()
 		<-d.checkpointed
+		errs = append(errs, d.followed.close())
 		for range readers {
 			select {
 			case c := <-d.readers:
@@ -336,5 +339,5 @@ func (d *DB) closeAll() error {
 	for i := len(d.pools) - 1; i >= 0; i-- {
 		errs = append(errs, d.pools[i].Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, d.followed.closeFiles())...)
 }

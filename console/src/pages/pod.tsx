@@ -65,11 +65,11 @@ export function PodPage({ id }: { id: string }) {
   )
 }
 
-// link gives the address at which a browser reaches an http port of the pod, below this server's name.
+// link gives the address at which an http port of the pod is reached, as the server says.
 function link(pod: Pod, port: string): string | null {
-  if (!port.endsWith('/http')) return null
-  const loopback = /^(127\.0\.0\.1|\[::1\]|localhost)$/.test(location.hostname)
-  return `${location.protocol}//${pod.id}-${port.split('/')[0]}.${loopback ? 'localhost' : location.hostname}${location.port && `:${location.port}`}/`
+  const at = session.value?.podAddress
+  if (!at || !port.endsWith('/http')) return null
+  return new URL(at.replace('{podId}', pod.id).replace('{port}', port.split('/')[0]!)).href
 }
 
 function Ports({ pod }: { pod: Pod }) {

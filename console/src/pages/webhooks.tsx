@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { open, send, type ControlsTypes } from '../api'
+import { send, type ControlsTypes } from '../api'
 import { useResource } from '../data'
 import { stamp } from '../format'
 import { href } from '../router'
@@ -28,17 +28,9 @@ function Both() {
   )
 }
 
-type Webhook = Omit<ControlsTypes['schemas']['Webhook'], 'number'> & { number: string }
-
-// readWebhooks keeps the numbers of deliveries as texts: they have more digits than a number of JavaScript.
-async function readWebhooks(): Promise<Webhook[]> {
-  const text = await (await open('get', '/_berth/webhooks')).text()
-  return (JSON.parse(text.replace(/"number":(\d+)/g, '"number":"$1"')) as { webhooks: Webhook[] }).webhooks
-}
-
 function Sent({ typed }: { typed: string }) {
-  const sent = useResource('webhooks', readWebhooks, ['webhook', 'job'])
-  const again = async (number: string) => {
+  const sent = useResource('webhooks', async () => (await send('get', '/_berth/webhooks')).webhooks, ['webhook', 'job'])
+  const again = async (number: number) => {
     await send('post', '/_berth/webhooks/{number}/deliver', { path: { number } })
     say('It is delivered again')
     sent.reload()
@@ -50,7 +42,7 @@ function Sent({ typed }: { typed: string }) {
           const rows = all.filter(w => matches(typed, w.url, w.job, w.error))
           if (!all.length) return <Empty icon="webhooks" title="No webhook was sent yet" line={`berth jobs run ENDPOINT --input '{}' --webhook ${location.origin}/_berth/inbox/orders`}><p>A job with a webhook has its end reported there, and again until somebody takes it.</p></Empty>
           if (!rows.length) return <Empty title="No webhook is like that" />
-          return <Table label="Deliveries" rows={rows} id={w => w.number} columns={[
+          return <Table label="Deliveries" rows={rows} id={w => String(w.number)} columns={[
             { name: 'Begun', width: '110px', cell: w => <Time at={w.createdAt} /> }, { name: 'Outcome', width: '130px', cell: w => (w.error ? <Status of={w.nextAt ? 'PENDING' : 'FAILED'}>{w.nextAt ? 'Tried again' : 'Given up'}</Status> : w.status ? <Status of="COMPLETED">Taken, {w.status}</Status> : <Status of="PENDING">Waits</Status>) },
             { name: 'Address', width: 'minmax(120px, 2fr)', less: true, cell: w => <code>{w.url}</code> }, { name: 'Job', width: 'minmax(90px, 1fr)', cell: w => <a href={href('jobs', w.job)}><ID of={w.job} /></a> }, { name: 'Tries', width: '50px', right: true, less: true, cell: w => w.tries },
             { name: 'Next try', width: '110px', right: true, less: true, cell: w => <Time at={w.nextAt} /> }, { name: 'Why', width: '1fr', less: true, cell: w => <span class="muted">{w.error}</span> }, { name: 'Actions', width: '104px', right: true, cell: w => <Button small kind="bare" onClick={() => again(w.number)} label={`Deliver again: ${w.job}`}>Deliver again</Button> },

@@ -664,6 +664,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_berth/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who changed what
+         * @description One entry for each thing that a request changed, newest first: which key of whom changed what, when, from where and by which operation, never to what. A key with the scope rest:read sees what the keys of its account did; one with the scope admin, and that of the test controls, see all.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_berth/jobs": {
         parameters: {
             query?: never;
@@ -736,6 +756,26 @@ export interface paths {
          * @description One reason, for keys with the scope rest:read.
          */
         get: operations["whyEndpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_berth/endpoints/{endpointId}/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how the workers of an endpoint that balances load are
+         * @description Where each listens, and whether it gets requests; for keys with the scope rest:read.
+         */
+        get: operations["getBalancedWorkers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1185,6 +1225,44 @@ export interface components {
             input: components["schemas"]["JobText"];
             output: components["schemas"]["JobText"];
         };
+        AuditList: {
+            entries: components["schemas"]["AuditEntry"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        AuditEntry: {
+            /**
+             * Format: int64
+             * @description Ascending.
+             */
+            number: number;
+            /** Format: date-time */
+            at: string;
+            /** @description Whose key it was done with; absent: it was done without one. */
+            user?: string;
+            /** @description The id of the key, never the key itself, or the fingerprint of one of SSH; absent: it was done without one. */
+            key?: string;
+            /** @description The X-Request-Id of the answer; absent: it was no request. */
+            request?: string;
+            /** @description That was asked for: an operation of the documents, a mutation of GraphQL, a session by http or ssh, or a command of the program. */
+            operation: string;
+            /** @description The address that it came from; absent: it is not known. */
+            client?: string;
+            kind: components["schemas"]["AuditKind"];
+            /** @description Of what was changed; absent: there is one of the kind. */
+            id?: string;
+            /**
+             * @description What was done with it; opened is a session in it.
+             * @enum {string}
+             */
+            change: "created" | "changed" | "deleted" | "opened";
+            /** @description The names of what changed of it. */
+            fields: string[];
+        };
+        /**
+         * @description What it is. Everything: a reset.
+         * @enum {string}
+         */
+        AuditKind: "build" | "cluster" | "delegation" | "endpoint" | "everything" | "host" | "key" | "pod" | "registry" | "script" | "secret" | "ssh-keys" | "template" | "volume" | "worker";
         KeyList: {
             keys: components["schemas"]["ListedKey"][];
         };
@@ -1229,6 +1307,8 @@ export interface components {
             simulated: boolean;
             /** @description There are test controls, for their key. */
             testControls: boolean;
+            /** @description Where HTTP ports of pods are reached, with {podId} and {port} in the place of those. */
+            podAddress: string;
         };
         /** @description What the key may do. */
         SessionRights: {
@@ -1407,6 +1487,29 @@ export interface components {
             helps?: string;
             details: components["schemas"]["WhyDetails"];
         };
+        BalancedWorkers: {
+            /** @description Where workers listen for requests, by the variable PORT. */
+            port: number;
+            /** @description Where they are asked how they are, by PORT_HEALTH. */
+            healthPort: number;
+            /** @description What they are asked, by HEALTH_CHECK_PATH. */
+            healthPath: string;
+            workers: components["schemas"]["BalancedWorker"][];
+        };
+        BalancedWorker: {
+            id: string;
+            /**
+             * @description healthy: it gets requests. starting: it is not up yet, or says so. unhealthy: its health check fails. leaving: it ends once its last request is answered.
+             * @enum {string}
+             */
+            health: "healthy" | "starting" | "unhealthy" | "leaving";
+            /** @description Why it is not healthy; absent: it is, or nobody knows. */
+            because?: string;
+            /** @description That it has now. */
+            requests: number;
+            /** @description Host and port at which the server reaches it; absent: nobody knows it yet, or nothing listens since workers are simulated. */
+            address?: string;
+        };
         WhyDetails: {
             /** @description The last lines of a log: that of the system for a pod, what the last worker wrote for workers that end by themselves. */
             lines: string[];
@@ -1428,6 +1531,8 @@ export interface components {
              * @description When the next worker is tried.
              */
             nextAt?: string;
+            /** @description Where the HTTP ports of a pod that is RUNNING are reached, in their order; absent: it has none, or is not. */
+            addresses?: string[];
         };
         JobText: {
             /** @description The JSON as it was sent; of a long one its first 65536 bytes. Empty if there is none. */
@@ -1459,7 +1564,7 @@ export interface components {
         Fault: {
             /** @description Unique among the faults; absent: the server gives it one. */
             id?: string;
-            /** @description An operationId of any document, or graphql. with a field of Query or Mutation; * is every operation but these controls. */
+            /** @description An operationId of any document, graphql. with a field of Query or Mutation, or proxyPod or proxyEndpoint; * is every operation but these controls. */
             operation: string;
             /**
              * @description before: instead of the operation, or before it. after: the operation is done and its effect is kept, then the fault becomes of its answer. What the operation refuses meets no fault after, and counts as no call; nor does a stream of events, which has no end to wait for.
@@ -1743,7 +1848,7 @@ export interface components {
             path: string;
             /** @description As it was sent, without the question mark. */
             query: string;
-            /** @description Its operationId; graphql, or unknown where no operation answers. */
+            /** @description Its operationId; graphql, proxyPod or proxyEndpoint for what went to a pod or an endpoint that balances load, or unknown where no operation answers. */
             operation: string;
             graphql?: components["schemas"]["JournalDocument"];
             /** @description The ids in its path, each by what it is of: pod, endpoint, job, worker and so on. */
@@ -2002,7 +2107,7 @@ export interface components {
         Webhook: {
             /**
              * Format: int64
-             * @description Its place in the log.
+             * @description Its place in the log: less than 2^53, so that every client reads it exactly.
              */
             number: number;
             job: string;
@@ -2136,6 +2241,20 @@ export interface components {
         JobsTo: string;
         /** @description A text that the error of the job contains, in its first 65536 characters. The letters A to Z count as a to z. */
         JobsError: string;
+        /** @description The time at which it was done at the earliest. */
+        AuditSince: string;
+        /** @description The time before which it was done. */
+        AuditUntil: string;
+        /** @description Whose key it was done with. */
+        AuditUser: string;
+        /** @description The id of the key that it was done with, or the fingerprint of one of SSH. */
+        AuditKey: string;
+        /** @description The kind of what was changed. */
+        AuditKind: components["schemas"]["AuditKind"];
+        /** @description The id of what was changed. */
+        AuditID: string;
+        /** @description The operation that was asked for, as an entry has it. */
+        AuditOperation: string;
         /** @description What each cost is of: a resource, all resources of a kind, or all of a user. */
         CostsBy: "resource" | "kind" | "user";
         /** @description The user whose costs alone are meant; all without it. */
@@ -3363,6 +3482,50 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description The time at which it was done at the earliest. */
+                since?: components["parameters"]["AuditSince"];
+                /** @description The time before which it was done. */
+                until?: components["parameters"]["AuditUntil"];
+                /** @description Whose key it was done with. */
+                user?: components["parameters"]["AuditUser"];
+                /** @description The id of the key that it was done with, or the fingerprint of one of SSH. */
+                key?: components["parameters"]["AuditKey"];
+                /** @description The kind of what was changed. */
+                kind?: components["parameters"]["AuditKind"];
+                /** @description The id of what was changed. */
+                id?: components["parameters"]["AuditID"];
+                /** @description The operation that was asked for, as an entry has it. */
+                operation?: components["parameters"]["AuditOperation"];
+                /** @description The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many a page has at most; 1000 without it. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listJobs: {
         parameters: {
             query?: {
@@ -3490,6 +3653,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Why"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBalancedWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the endpoint, whose type is LOAD_BALANCER.
+                 * @example k3v9x2m1q8w7rt
+                 */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workers that there are, by their ids. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BalancedWorkers"];
                 };
             };
             401: components["responses"]["Problem"];

@@ -3,6 +3,7 @@
 package bodies
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -78,6 +79,11 @@ func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
 		return
 	}
 
+	if e.Operation == journal.OperationProxyPod || e.Operation == journal.OperationProxyEndpoint {
+		e.Request.Mask, e.Response.Mask = ofJSON(b.unknown.request), ofJSON(b.unknown.response)
+		return
+	}
+
 	secrets, ok := b.secrets[e.Operation]
 	if !ok {
 		secrets = b.unknown
@@ -86,6 +92,17 @@ func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
 	kind := http.Header(e.Response.Headers).Get("Content-Type")
 	if validate.ContentType(kind) == "" || strings.HasPrefix(kind, problemJSON) {
 		e.Response.Mask = secrets.response.Mask
+	}
+}
+
+// ofJSON masks what is secret in a body that seems to be JSON. Any other one is shown: it is of a pod or a worker, and no document says what is
+// in it.
+func ofJSON(secrets journal.Secrets) func(body []byte, cut bool) []byte {
+	return func(body []byte, cut bool) []byte {
+		if text := bytes.TrimSpace(body); len(text) == 0 || text[0] != '{' && text[0] != '[' {
+			return body
+		}
+		return secrets.Mask(body, cut)
 	}
 }
 

@@ -219,13 +219,14 @@ func (r *Reconciler[K, M]) Drop() {
 	r.signal()
 }
 
-// Next reports when an object is due, as far as that is known: now for one that was hinted, zero if none is.
+// Next reports when an object is due, as far as that is known: now for one that was hinted, and while a look is under way, which may
+// leave anything; zero if none is.
 func (r *Reconciler[K, M]) Next() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.Clock.Now()
 	r.promote(now)
-	if len(r.ready) > 0 {
+	if len(r.ready) > 0 || r.running > 0 {
 		return now
 	}
 	return r.nextTimed()

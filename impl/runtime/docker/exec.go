@@ -17,18 +17,6 @@ import (
 	"github.com/berthdev/berth/impl/runtime"
 )
 
-// envExec marks the processes of a command. The engine can start commands and not end them: they are found by it.
-const envExec = "BERTH_EXEC"
-
-// hangUp ends the commands with the mark in its first argument: those whose parent is outside of the container, with their groups.
-const hangUp = `for d in /proc/[0-9]*; do
-	grep -q "` + envExec + `=$1" "$d/environ" 2>/dev/null && grep -q '^PPid:[^0-9]*0$' "$d/status" 2>/dev/null || continue
-	p=${d#/proc/}
-	kill -HUP "-$p" 2>/dev/null || kill -HUP "$p" 2>/dev/null
-	sleep "$2"
-	kill -KILL "-$p" 2>/dev/null || kill -KILL "$p" 2>/dev/null
-done`
-
 // Exec runs a command through the engine. An image that has no sh, grep and kill keeps a command that nobody waits for any more until the
 // container ends.
 func (h *Runtime) Exec(ctx context.Context, id string, e runtime.Exec) (int, error) {
@@ -45,7 +33,7 @@ func (h *Runtime) Exec(ctx context.Context, id string, e runtime.Exec) (int, err
 	mark := rand.Text()
 	options := client.ExecCreateOptions{
 		TTY: e.TTY != nil, AttachStdin: e.Stdin != nil, AttachStdout: true, AttachStderr: true,
-		Env: append([]string{envExec + "=" + mark}, e.Env...), WorkingDir: e.Dir, Cmd: e.Command,
+		Env: append([]string{runtime.EnvExec + "=" + mark}, e.Env...), WorkingDir: e.Dir, Cmd: e.Command,
 	}
 	var size client.ConsoleSize
 	if e.TTY != nil {
@@ -178,7 +166,7 @@ func (h *Runtime) hangUp(container, mark string) {
 	h.work.Go(func() {
 		made, err := ask(h.ctx, func(ctx context.Context) (client.ExecCreateResult, error) {
 			return h.engine.ExecCreate(ctx, container, client.ExecCreateOptions{
-				User: "0", Cmd: []string{"sh", "-c", hangUp, "sh", mark, fmt.Sprint(runtime.HangUpTime.Seconds())},
+				User: "0", Cmd: runtime.HangUp(mark),
 			})
 		})
 		if err == nil {

@@ -35,6 +35,8 @@ type entry struct {
 	quiet bool // its end was asked for
 	// stuck is when its container was first seen not to be made, in a way that may pass; zero: it is not so.
 	stuck time.Time
+
+	looked, shell bool // whether its image was asked for a shell, and has one
 }
 
 func newCache() cache {

@@ -38,6 +38,7 @@ type client struct {
 	server    string // its URL, without a slash at the end
 	namespace string
 	http      *http.Client
+	sockets   *http.Client // for websockets
 	// authorize adds what proves who asks.
 	authorize func(*http.Request) error
 	clock     compute.Clock
@@ -47,7 +48,7 @@ type client struct {
 
 func newClient(c credentials, clock compute.Clock) *client {
 	return &client{
-		server: strings.TrimRight(c.server, "/"), namespace: c.namespace, http: &http.Client{Transport: c.transport}, authorize: c.authorize,
+		server: strings.TrimRight(c.server, "/"), namespace: c.namespace, http: &http.Client{Transport: c.transport}, sockets: newSocketClient(c.transport), authorize: c.authorize,
 		clock: clock, calls: make(chan struct{}, mostCalls), tails: make(chan struct{}, mostTails),
 	}
 }

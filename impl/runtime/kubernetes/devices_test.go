@@ -66,6 +66,7 @@ func TestRuntime_PassesTheSuiteOnGPUsByClaims(t *testing.T) {
 			Exits:   func(id string, code int) runtime.Allocation { return plays(id, "say hello", fmt.Sprint("exit ", code)) },
 			Fails:   func(id string) runtime.Allocation { return onGPUs(runtime.Allocation{ID: id, Image: "NO IMAGE"}, 1) },
 			Plays:   plays,
+			Command: inPod,
 			Line:    "hello",
 			Lacks:   lacks,
 		}

@@ -31,6 +31,7 @@ type right struct {
 var rights = []right{
 	{resource: pods, verbs: []string{"get", "list", "watch", "create", "patch", "delete"}},
 	{resource: pods, sub: "log", verbs: []string{"get"}},
+	{resource: pods, sub: "exec", verbs: []string{"get", "create"}, optional: true},
 	{resource: secrets, verbs: []string{"get", "list", "create", "patch", "delete"}},
 	{resource: services, verbs: []string{"get", "list", "watch", "create", "delete"}},
 	{resource: claims, verbs: []string{"get", "list", "create", "delete"}},

@@ -142,21 +142,21 @@ func TestRuntime_PassesTheSuite(t *testing.T) {
 			Exits: func(id string, code int) runtime.Allocation {
 				return playing(id, "say hello", fmt.Sprint("exit ", code))
 			},
-			Fails: func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "NO IMAGE"} },
-			Plays: playing,
-			Line:  "hello",
-			Lacks: lacks,
+			Fails:   func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "NO IMAGE"} },
+			Plays:   playing,
+			Command: inPod,
+			Line:    "hello",
+			Lacks:   lacks,
 		}
 	})
 }
 
 // lacks is what the runtime over the double does not do.
 var lacks = map[runtimetest.Ability]string{
-	runtimetest.OldLogs:  "the logs go with the Pod, and each run is one",
-	runtimetest.Streams:  "the API gives one log of both",
-	runtimetest.Commands: "they are refused",
-	runtimetest.Moments:  "the API has times in whole seconds",
-	runtimetest.Limits:   "the programs of the double are in the process of the test",
+	runtimetest.OldLogs: "the logs go with the Pod, and each run is one",
+	runtimetest.Streams: "the API gives one log of both",
+	runtimetest.Moments: "the API has times in whole seconds",
+	runtimetest.Limits:  "the programs of the double are in the process of the test",
 }
 
 // login gives a credential.

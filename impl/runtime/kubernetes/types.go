@@ -372,6 +372,7 @@ type event struct {
 // status is what the API answers where it gives no object.
 type status struct {
 	Kind    string        `json:"kind"`
+	Status  string        `json:"status"`
 	Message string        `json:"message"`
 	Reason  string        `json:"reason"`
 	Code    int           `json:"code"`
@@ -381,6 +382,13 @@ type status struct {
 type statusDetails struct {
 	Name              string `json:"name"` // of the object that it is about
 	RetryAfterSeconds int    `json:"retryAfterSeconds"`
+
+	Causes []statusCause `json:"causes"`
+}
+
+type statusCause struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
 }
 
 // deleteOptions say how an object is deleted.

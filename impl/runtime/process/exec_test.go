@@ -45,7 +45,9 @@ func TestExec_TerminalHasASizeThatChanges(t *testing.T) {
 	_, err := io.WriteString(keys, "hello\n")
 	require.NoError(t, err)
 	read("got hello\r\n")
-	sizes <- runtime.Size{Width: 132, Height: 43}
+	for range 2 { // the second is taken when the first has been set
+		sizes <- runtime.Size{Width: 132, Height: 43}
+	}
 	_, err = io.WriteString(keys, "again\n") // a shell heeds a signal between two commands
 	require.NoError(t, err)
 	read("43 132\r\n")

@@ -35,7 +35,7 @@ func Tools(t testing.TB, programs ...string) string {
 		if err != nil {
 			t.Skip("this machine has no ", name)
 		}
-		files["usr/bin/"+name] = at
+		files["usr/bin/"+filepath.Base(name)] = at
 		linked, err := exec.CommandContext(t.Context(), "ldd", at).Output()
 		if err != nil {
 			t.Skip("it is not known which libraries ", name, " takes: ", err)

@@ -15,7 +15,7 @@ type request struct {
 	verb     string // as roles call it
 	resource string
 	name     string
-	sub      string // log
+	sub      string // log, exec
 }
 
 // read finds out what is asked for; ok is false for what there is not.
@@ -92,6 +92,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 
 	switch {
+	case q.sub == "exec":
+		s.exec(w, r, q.name)
 	case q.sub == "log":
 		s.logs(w, r, q.name)
 	case q.verb == "watch":

@@ -51,12 +51,15 @@ type Server struct {
 	disks   map[string]*disk    // of volume claims, by their uid
 	ports   map[string][]func() // closes what a Service listens on, by its uid
 	metrics bool
-	lacks   string        // what of claims for devices there is not: the group or the version; empty: they are there
-	listens int           // ports of nodes that were given away
-	idle    bool          // containers run nothing
-	wake    chan struct{} // for the scheduler
-	work    sync.WaitGroup
-	done    chan struct{}
+	lacks   string // what of claims for devices there is not: the group or the version; empty: they are there
+
+	commands [][]string    // that were asked for
+	lacking  string        // a program that images lack
+	listens  int           // ports of nodes that were given away
+	idle     bool          // containers run nothing
+	wake     chan struct{} // for the scheduler
+	work     sync.WaitGroup
+	done     chan struct{}
 }
 
 // New starts a cluster without nodes, which ends with the test.

@@ -1,0 +1,25 @@
+package berth_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth"
+	"github.com/berthdev/berth/berthtest"
+)
+
+func TestAudit_SaysWhoMadeWhat(t *testing.T) {
+	t.Parallel()
+	s := berthtest.Start(t, berth.Options{})
+	status, answer := send(t, "PUT", s.URL()+"/v2/account/ssh-keys", s.Key(), `{"keys":[]}`)
+	require.Equal(t, 200, status, answer)
+	page, err := s.Audit(t.Context(), berth.AuditFilter{Operation: new("updateSshKeys")})
+	require.NoError(t, err)
+	require.Len(t, page.Entries, 1)
+	require.EqualValues(t, "ssh-keys", page.Entries[0].Kind)
+	require.EqualValues(t, "changed", page.Entries[0].Change)
+	require.NotEmpty(t, page.Entries[0].Client)
+	_, err = s.Audit(t.Context(), berth.AuditFilter{Cursor: new("none")})
+	require.Error(t, err)
+}

@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/impl/atomicfile"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/observe"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store/ship"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// startBackup has the database shipped to where the settings say; nil: nowhere. When that is undone, the rest is shipped first.
+func startBackup(c Config, db *sqlite.DB, sealed secrets, u *undo) (*ship.Shipper, error) {
+	if c.BackupTo == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	to, err := ship.Open(c.BackupTo, c.BackupEndpoint, os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("--backup-to: %w", err)
+	}
+	var key []byte
+	if c.BackupWithKey {
+		key = sealed.key
+	}
+
+	s := ship.Start(ship.Options{
+		Source: db, Target: to, Every: c.BackupEvery, Keep: c.BackupKeep, Key: key, Clock: compute.SystemClock{}, Log: c.Log,
+		Random: func() string { return strings.ToLower(rand.Text()[:8]) },
+	})
+	u.push("backup", func() error {
+		if err := s.Close(c.Drain); err != nil {
+			c.Log.Error("the continuous backup lacks something", "error", err)
+		}
+		return nil
+	})
+	return s, nil
+}
+
+// backupStatus gives how the shipping stands, for the metrics; nil: nothing is shipped.
+func backupStatus(s *ship.Shipper) func() observe.Backup {
+	if s == nil {
+		return nil
+	}
+	return func() observe.Backup {
+		t := s.Status()
+		since := t.Began
+		if t.Shipped.After(since) {
+			since = t.Shipped
+		}
+		return observe.Backup{Age: compute.SystemClock{}.Now().Sub(since), Bytes: t.Bytes, Failures: t.Failures, Ended: t.Broken}
+	}
+}
+
+// Generation is what a server shipped to a place since it started.
+type Generation = ship.Generation
+
+// ListBackups gives what a server shipped to a place, the oldest generation first.
+func ListBackups(ctx context.Context, place, endpoint string) (all []*Generation, err error) {
+	to, err := ship.Open(place, endpoint, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if all, err = ship.List(ctx, to); all == nil {
+		all = []*Generation{}
+	}
+	return all, err
+}
+
+// Shipped is what was restored of what a server shipped.
+type Shipped struct {
+	Generation string    `json:"generation"`
+	Upto       time.Time `json:"upto"`     // all that was acknowledged before is there
+	Segments   int       `json:"segments"` // of the log, that were brought into the base
+	Later      []string  `json:"later"`    // generations that began later, of which nothing is there: they have no base
+}
+
+// restoreShipped makes a backup of what a server shipped, and restores that.
+func restoreShipped(ctx context.Context, o RestoreOptions) (r Restored, err error) {
+	from, err := ship.Open(o.File, o.Endpoint, os.Getenv)
+	if err != nil {
+		return r, err
+	}
+	in, err := atomicfile.MakeDir(o.Data)
+	if err := errors.Join(err, atomicfile.SyncDir(in...)); err != nil {
+		return r, err
+	}
+	if err := checkRoom(filepath.Join(o.Data, databaseFile), o); err != nil { // before all is fetched
+		return r, err
+	}
+	dir, err := os.MkdirTemp(o.Data, "fetched-*") // its owner's alone
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	o.File = filepath.Join(dir, databaseFile)
+	got, err := ship.Restore(ctx, from, ship.Wish{Generation: o.Generation, At: o.At}, o.File)
+	if err != nil {
+		return r, err
+	}
+	if got.Key != nil {
+		if err := atomicfile.Write(o.File+keyEnd, got.Key, false); err != nil {
+			return r, err
+		}
+	}
+	r, err = restoreFile(ctx, o)
+	r.Shipped = &Shipped{Generation: got.Generation, Upto: got.Upto, Segments: got.Segments, Later: append([]string{}, got.Later...)}
+	return r, err
+}
+
+// examineBackup reports how far what a server ships to a place goes.
+func examineBackup(ctx context.Context, place, endpoint string) Finding {
+	f := findingOf("backup", runtime.Report{})
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	all, err := ListBackups(ctx, place, endpoint)
+	if err != nil {
+		f.Detail = err.Error()
+		return f
+	}
+
+	f.Available, f.Detail = true, place+" can be read, and has no backup yet"
+	for _, g := range all {
+		if g.Bases > 0 {
+			f.Detail = fmt.Sprintf("%s has generation %s, from which the database of %s to %s can be restored", place, g.Name, g.From.Format(time.RFC3339), g.To.Format(time.RFC3339))
+		}
+		if len(g.Missing) > 0 {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("generation %s lacks %d segments, the first of them %d", g.Name, len(g.Missing), g.Missing[0]))
+		}
+	}
+	return f
+}

@@ -1,0 +1,146 @@
+package audit
+
+import (
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// InsertVolume is that of the transaction.
+func (t *tx) InsertVolume(v compute.Volume) error {
+	return t.done(t.Tx.InsertVolume(v), "volume", string(v.ID), compute.AuditCreated)
+}
+
+// UpdateVolume is that of the transaction.
+func (t *tx) UpdateVolume(v compute.Volume) error {
+	_, err := changed(t, "volume", string(v.ID), t.Volume, v.ID, always(func() error { return t.Tx.UpdateVolume(v) }))
+	return err
+}
+
+// DeleteVolume is that of the transaction.
+func (t *tx) DeleteVolume(id compute.VolumeID) error {
+	return deleted(t, "volume", string(id), t.Volume, id, t.Tx.DeleteVolume)
+}
+
+// InsertGlobalVolume is that of the transaction.
+func (t *tx) InsertGlobalVolume(v compute.GlobalVolume) error {
+	return t.done(t.Tx.InsertGlobalVolume(v), "volume", string(v.ID), compute.AuditCreated)
+}
+
+// UpdateGlobalVolume is that of the transaction.
+func (t *tx) UpdateGlobalVolume(v compute.GlobalVolume) error {
+	_, err := changed(t, "volume", string(v.ID), t.GlobalVolume, v.ID, always(func() error { return t.Tx.UpdateGlobalVolume(v) }))
+	return err
+}
+
+// DeleteGlobalVolume is that of the transaction.
+func (t *tx) DeleteGlobalVolume(id compute.VolumeID) error {
+	return deleted(t, "volume", string(id), t.GlobalVolume, id, t.Tx.DeleteGlobalVolume)
+}
+
+// InsertRegistry is that of the transaction.
+func (t *tx) InsertRegistry(r compute.Registry) error {
+	return t.done(t.Tx.InsertRegistry(r), "registry", string(r.ID), compute.AuditCreated)
+}
+
+// UpdateRegistry is that of the transaction: the login is another one, sealed anew.
+func (t *tx) UpdateRegistry(r compute.Registry) error {
+	return t.done(t.Tx.UpdateRegistry(r), "registry", string(r.ID), compute.AuditChanged, "login")
+}
+
+// DeleteRegistry is that of the transaction.
+func (t *tx) DeleteRegistry(id compute.RegistryID) error {
+	return deleted(t, "registry", string(id), t.Registry, id, t.Tx.DeleteRegistry)
+}
+
+// InsertDelegation is that of the transaction.
+func (t *tx) InsertDelegation(d compute.Delegation) error {
+	return t.done(t.Tx.InsertDelegation(d), "delegation", string(d.ID), compute.AuditCreated)
+}
+
+// DeleteDelegation is that of the transaction.
+func (t *tx) DeleteDelegation(user compute.UserID, id compute.DelegationID) (bool, error) {
+	gone, err := t.Tx.DeleteDelegation(user, id)
+	t.note(gone && err == nil, "delegation", string(id), compute.AuditDeleted)
+	return gone, err
+}
+
+// InsertSecret is that of the transaction.
+func (t *tx) InsertSecret(s compute.Secret, value []byte) error {
+	return t.done(t.Tx.InsertSecret(s, value), "secret", string(s.ID), compute.AuditCreated)
+}
+
+// UpdateSecret is that of the transaction.
+func (t *tx) UpdateSecret(s compute.Secret) error {
+	_, err := changed(t, "secret", string(s.ID), t.Secret, s.ID, always(func() error { return t.Tx.UpdateSecret(s) }))
+	return err
+}
+
+// SetSecretValue is that of the transaction.
+func (t *tx) SetSecretValue(s compute.Secret, value []byte) error {
+	return t.done(t.Tx.SetSecretValue(s, value), "secret", string(s.ID), compute.AuditChanged, "value")
+}
+
+// DeleteSecret is that of the transaction.
+func (t *tx) DeleteSecret(id compute.SecretID) error {
+	return deleted(t, "secret", string(id), t.Secret, id, t.Tx.DeleteSecret)
+}
+
+// InsertTemplate is that of the transaction.
+func (t *tx) InsertTemplate(x compute.Template) error {
+	return t.done(t.Tx.InsertTemplate(x), "template", string(x.ID), compute.AuditCreated)
+}
+
+// UpdateTemplate is that of the transaction.
+func (t *tx) UpdateTemplate(x compute.Template) error {
+	_, err := changed(t, "template", string(x.ID), t.Template, x.ID, always(func() error { return t.Tx.UpdateTemplate(x) }))
+	return err
+}
+
+// DeleteTemplate is that of the transaction.
+func (t *tx) DeleteTemplate(id compute.TemplateID) error {
+	return deleted(t, "template", string(id), t.Template, id, t.Tx.DeleteTemplate)
+}
+
+// SetSSHKeys is that of the transaction.
+func (t *tx) SetSSHKeys(user compute.UserID, keys []string) error {
+	return t.done(t.Tx.SetSSHKeys(user, keys), "ssh-keys", string(user), compute.AuditChanged)
+}
+
+// InsertKey is that of the transaction.
+func (t *tx) InsertKey(k compute.Key) error {
+	return t.done(t.Tx.InsertKey(k), "key", string(k.ID), compute.AuditCreated)
+}
+
+// RevokeKey is that of the transaction.
+func (t *tx) RevokeKey(id compute.KeyID) error {
+	return t.done(t.Tx.RevokeKey(id), "key", string(id), compute.AuditChanged, "revokedAt")
+}
+
+// DeleteKey is that of the transaction.
+func (t *tx) DeleteKey(id compute.KeyID) error {
+	return deleted(t, "key", string(id), t.Key, id, t.Tx.DeleteKey)
+}
+
+// SetHostChange is that of the transaction: what it has of the host beside the operator's file.
+func (t *tx) SetHostChange(h compute.HostChange) error {
+	all, err := t.HostChanges()
+	if err != nil {
+		return err
+	}
+	var before compute.HostChange
+	if i := slices.IndexFunc(all, func(one compute.HostChange) bool { return one.ID == h.ID }); i >= 0 {
+		before = all[i]
+	}
+
+	c, fields := compute.AuditChanged, []string(nil)
+	switch {
+	case h.Removed || h.Added == "" && before.Added != "":
+		c = compute.AuditDeleted
+	case h.Added != "" && before.Added == "":
+		c = compute.AuditCreated
+	case h.Draining != before.Draining:
+		fields = []string{"draining"}
+	}
+	return t.done(t.Tx.SetHostChange(h), "host", h.ID, c, fields...)
+}

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/audit"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// auditPath is where it is read who changed what.
+const auditPath = "/_berth/audit"
+
+// isREST reports whether an operation is one of REST, in whatever edition.
+func isREST(id string) bool {
+	_, is := ofAny(rest.Editions)[id]
+	return is
+}
+
+// actor has what the request changes noted as its caller's.
+func (s *Services) actor(r *request, operation string) {
+	r.SetRequest(r.Request().WithContext(audit.With(contextOf(r), audit.Actor{
+		User: r.caller.UserID, Key: r.caller.ID, Request: r.Response().Header().Get(echo.HeaderXRequestID), Operation: operation, Client: s.Proxies.Client(r.Request()),
+	})))
+}
+
+// ListAudit is GET /_berth/audit.
+func (h controlsHandlers) ListAudit(c echo.Context, p controls.ListAuditParams) error {
+	s := control.AuditSearch{
+		Since: value(p.Since), Until: value(p.Until), UserID: compute.UserID(value(p.User)), KeyID: compute.KeyID(value(p.Key)), Kind: string(value(p.Kind)),
+		ID: value(p.ID), Operation: value(p.Operation),
+	}
+	list := listOf(c, "listAudit", s.Since.Format(time.RFC3339Nano), s.Until.Format(time.RFC3339Nano), string(s.UserID), string(s.KeyID), s.Kind, s.ID, s.Operation)
+	page, err := list.page(p.Cursor, p.Limit)
+	if err != nil {
+		return err
+	}
+	if key := callerOf(c).Key; !key.Allows(compute.ScopeAdmin) && !key.Allows(compute.ScopeControls) {
+		if s.UserID != "" && s.UserID != key.UserID {
+			return c.JSON(http.StatusOK, controls.AuditList{Entries: []controls.AuditEntry{}, Pagination: controls.Pagination(list.pagination(compute.Position{}))})
+		}
+		s.UserID = key.UserID
+	}
+
+	found, next, err := h.Control.Audit(contextOf(c), s, page)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, controls.AuditList{Entries: views(found, auditView), Pagination: controls.Pagination(list.pagination(next))})
+}
+
+func auditView(e compute.AuditEntry) controls.AuditEntry {
+	return controls.AuditEntry{
+		Number: e.Seq, At: e.At, User: orNil(string(e.UserID)), Key: orNil(string(e.KeyID)), Request: orNil(e.Request), Operation: e.Operation, Client: orNil(e.Client),
+		Kind: controls.AuditKind(e.Kind), ID: orNil(e.ID), Change: controls.AuditEntryChange(e.Change), Fields: append([]string{}, e.Fields...),
+	}
+}

@@ -1,0 +1,211 @@
+package ship_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/store/ship"
+)
+
+const (
+	keyID  = "AKIDEXAMPLE"
+	secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+	region = "eu-central-1"
+)
+
+// s3 is a server of the interface of S3, which holds each request to its signature, and gives two names a page.
+type s3 struct {
+	mu      sync.Mutex
+	objects map[string][]byte
+	broken  bool // answers 503
+	hangs   bool // answers nothing
+}
+
+func (s *s3) set(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// signed works out the signature of a request as AWS documents it, from nothing but the request.
+func signed(r *http.Request, body []byte) string {
+	mac := func(key []byte, text string) []byte {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte(text))
+		return h.Sum(nil)
+	}
+	_, rest, _ := strings.Cut(r.Header.Get("Authorization"), "SignedHeaders=")
+	names, _, _ := strings.Cut(rest, ",")
+	var headers string
+	for name := range strings.SplitSeq(names, ";") {
+		value := r.Header.Get(name)
+		switch name {
+		case "host":
+			value = r.Host
+		case "content-length":
+			value = fmt.Sprint(r.ContentLength)
+		}
+		headers += name + ":" + strings.TrimSpace(value) + "\n"
+	}
+
+	sum := sha256.Sum256(body)
+	query := strings.ReplaceAll(r.URL.Query().Encode(), "+", "%20")
+	canonical := strings.Join([]string{r.Method, r.URL.EscapedPath(), query, headers, names, hex.EncodeToString(sum[:])}, "\n")
+	hashed := sha256.Sum256([]byte(canonical))
+	at := r.Header.Get("X-Amz-Date")
+	scope := at[:min(8, len(at))] + "/" + region + "/s3/aws4_request"
+	key := []byte("AWS4" + secret)
+	for part := range strings.SplitSeq(scope, "/") {
+		key = mac(key, part)
+	}
+	return hex.EncodeToString(mac(key, "AWS4-HMAC-SHA256\n"+at+"\n"+scope+"\n"+hex.EncodeToString(hashed[:])))
+}
+
+func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	hangs := s.hangs
+	s.mu.Unlock()
+	if hangs {
+		<-r.Context().Done()
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	refuse := func(status int, code string) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>because</Message></Error>", code)
+	}
+	authorization := r.Header.Get("Authorization")
+	name, in := strings.CutPrefix(r.URL.Path, "/bucket/")
+	switch {
+	case s.broken:
+		refuse(http.StatusServiceUnavailable, "SlowDown")
+	case !strings.Contains(authorization, "Credential="+keyID+"/") || !strings.HasSuffix(authorization, "Signature="+signed(r, body)):
+		refuse(http.StatusForbidden, "SignatureDoesNotMatch")
+	case r.URL.Path == "/bucket" && r.Method == http.MethodGet:
+		s.list(w, r.URL.Query().Get("prefix"), r.URL.Query().Get("continuation-token"))
+	case !in:
+		refuse(http.StatusNotFound, "NoSuchBucket")
+	case r.Method == http.MethodPut:
+		s.objects[name] = body
+	case r.Method == http.MethodDelete:
+		delete(s.objects, name)
+		w.WriteHeader(http.StatusNoContent)
+	case s.objects[name] == nil:
+		refuse(http.StatusNotFound, "NoSuchKey")
+	default:
+		_, _ = io.Copy(w, bytes.NewReader(s.objects[name]))
+	}
+}
+
+// list answers a page of names.
+func (s *s3) list(w http.ResponseWriter, prefix, after string) {
+	type content struct {
+		Key  string
+		Size int
+	}
+	var page struct {
+		XMLName               xml.Name  `xml:"ListBucketResult"`
+		Contents              []content `xml:"Contents"`
+		IsTruncated           bool
+		NextContinuationToken string
+	}
+	var names []string
+	for name := range s.objects {
+		if strings.HasPrefix(name, prefix) && name > after {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names[:min(2, len(names))] {
+		page.Contents = append(page.Contents, content{name, len(s.objects[name])})
+		page.NextContinuationToken = name
+	}
+	page.IsTruncated = len(names) > 2
+	_ = xml.NewEncoder(w).Encode(page)
+}
+
+// bucket starts a server and gives the target in it.
+func bucket(t *testing.T, secret string) (*s3, ship.Target) {
+	t.Helper()
+	s := &s3{objects: map[string][]byte{}}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	to, err := ship.Open("s3://bucket/some where/berth", server.URL, func(name string) string {
+		return map[string]string{"AWS_ACCESS_KEY_ID": keyID, "AWS_SECRET_ACCESS_KEY": secret, "AWS_REGION": region}[name]
+	})
+	require.NoError(t, err)
+	return s, to
+}
+
+func TestBucket_KeepsWhatIsShipped(t *testing.T) {
+	t.Parallel()
+	s, to := bucket(t, secret)
+	db := open(t)
+	shipper, stop := start(t, db, to)
+	insert(t, db, 0, 5, 1000)
+	shipped(t, shipper)
+	s.set(func() { s.broken = true })
+	insert(t, db, 5, 9, 1000)
+	require.Eventually(t, func() bool { return shipper.Status().Failures > 0 }, long, 5*time.Millisecond)
+	s.set(func() { s.broken = false })
+	shipped(t, shipper)
+	require.NoError(t, stop())
+
+	_, n := restored(t, to, ship.Wish{})
+	require.Equal(t, 9, n)
+	all, err := to.List(t.Context(), "")
+	require.NoError(t, err)
+	require.Greater(t, len(all), 2, "more than a page")
+	require.NoError(t, to.Delete(t.Context(), all[0].Name))
+	_, err = to.Get(t.Context(), all[0].Name)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestBucket_SaysWhatIsWrongWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	_, to := bucket(t, "another secret")
+	err := to.Put(t.Context(), "name", []byte("x"))
+	require.ErrorContains(t, err, "403 SignatureDoesNotMatch")
+	require.NotContains(t, err.Error(), "another secret")
+	_, err = to.List(t.Context(), "")
+	require.ErrorContains(t, err, "403")
+
+	none := func(string) string { return "" }
+	_, err = ship.Open("s3://bucket", "", none)
+	require.ErrorContains(t, err, "AWS_ACCESS_KEY_ID")
+	for _, place := range []string{"s3://", "s3://key:secret@bucket/x", "s3://bucket/?x=y", "ftp://host/x"} {
+		require.Error(t, ship.CheckPlace(place), place)
+	}
+	require.NoError(t, ship.CheckPlace(filepath.Join("some", "folder")))
+}
+
+func TestBucket_ThatHangsHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	s, to := bucket(t, secret)
+	db := open(t)
+	shipper, _ := start(t, db, to)
+	insert(t, db, 0, 3, 1000)
+	shipped(t, shipper)
+	s.set(func() { s.hangs = true })
+	insert(t, db, 3, 300, 30_000) // no write waits
+	require.Eventually(t, func() bool { return shipper.Status().Pending > 0 }, long, 5*time.Millisecond)
+	require.ErrorContains(t, shipper.Close(10*time.Millisecond), "took longer")
+}
