@@ -74,21 +74,29 @@ func (l *Log) writeAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	for len(l.waiting) > 0 {
+	written := false // whether somebody reads
+	for len(l.waiting) > 0 || written && l.lost > l.logged {
 		lines := l.waiting
 		l.waiting = l.spare[:0]
+		missed := int64(0)
+		if written {
+			missed = l.lost - l.logged
+			l.logged = l.lost
+		}
+
 		l.mu.Unlock()
-		_, err := l.to.Write(lines)
+		if missed > 0 {
+			l.dropped(missed) // which logs a line: now nothing waits, so it has room
+		}
+		var err error
+		if len(lines) > 0 {
+			_, err = l.to.Write(lines)
+		}
+
 		l.mu.Lock()
 		l.spare = lines
-
-		if err != nil { // whoever read has gone
+		if written = err == nil; !written { // whoever read has gone
 			l.lost += count(lines)
-		} else if missed := l.lost - l.logged; missed > 0 {
-			l.logged = l.lost
-			l.mu.Unlock()
-			l.dropped(missed) // which logs a line
-			l.mu.Lock()
 		}
 	}
 

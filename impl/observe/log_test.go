@@ -43,8 +43,8 @@ func TestLog_UnreadOneDropsWhatHasNoRoom(t *testing.T) {
 	to := &pipe{}
 	var l *observe.Log
 	l = observe.NewLog(to, func(n int64) { fmt.Fprintf(l, "dropped %d\n", n) })
-	to.mu.Lock() // nobody reads
-	line := strings.Repeat("x", 999) + "\n"
+	to.mu.Lock()                             // nobody reads
+	line := strings.Repeat("x", 1023) + "\n" // the room is filled to its last byte: the report has none either
 
 	const lines = 5000
 	for range lines {
