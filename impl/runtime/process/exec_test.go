@@ -51,6 +51,7 @@ func TestExec_TerminalHasASizeThatChanges(t *testing.T) {
 	_, err = io.WriteString(keys, "again\n") // a shell heeds a signal between two commands
 	require.NoError(t, err)
 	read("43 132\r\n")
+	go func() { _, _ = io.Copy(io.Discard, out) }() // the terminal may echo what was typed after that
 	require.Equal(t, 5, <-ended)
 }
 
