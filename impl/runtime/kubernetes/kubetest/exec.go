@@ -155,14 +155,23 @@ func (c *command) onTerminal() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = terminal.Close() }()
+	var mu sync.Mutex // to change the size needs the terminal's number, which is another file's once it is closed
+	open := true
+	defer func() {
+		mu.Lock()
+		defer mu.Unlock()
+		open = false
+		_ = terminal.Close()
+	}()
 	go c.receive(func(stream byte, text []byte) {
 		switch stream {
 		case 0:
 			_, _ = terminal.Write(text)
 		case 4:
 			var size struct{ Width, Height uint16 }
-			if json.Unmarshal(text, &size) == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			if json.Unmarshal(text, &size) == nil && open {
 				_ = pty.Setsize(terminal, &pty.Winsize{Cols: size.Width, Rows: size.Height})
 			}
 		}
