@@ -58,12 +58,13 @@ cuts: ## cut the connection to PostgreSQL at every byte of a group, which make t
 	BERTH_CUTS=all go test -count=1 -pgo=off -timeout 20m -run CutAtAnyByte ./store/postgres
 
 .PHONY: generate
-generate: ## generate gen/ from spec/, and what validgen is tested with; if it fails, nothing has changed
+generate: ## generate what is not yet made of spec/ in gen/, and what validgen is tested with (GENERATE=all: all of it); if it fails, nothing has changed
 	@kept=$$(mktemp -d) && cp -Rp gen cmd/validgen/testdata "$$kept" && \
 	trap 'code=$$?; [ $$code = 0 ] || { rm -rf gen cmd/validgen/testdata; cp -Rp "$$kept/gen" .; cp -Rp "$$kept/testdata" cmd/validgen; }; rm -rf "$$kept"; exit $$code' EXIT && \
 	trap 'exit 130' INT TERM && go generate ./gen
 
 .PHONY: check-generate
+check-generate: export GENERATE = all
 check-generate: generate ## fail if gen/ is not what spec/ generates
 	@set -- gen cmd/validgen/testdata; test -z "$$(git status --porcelain -- $$@)" || { git status --short -- $$@; git --no-pager diff -- $$@ | head -50; echo "gen/ is not what spec/ generates: run make generate and commit"; exit 1; }
 
