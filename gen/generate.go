@@ -24,6 +24,7 @@ package gen
 
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod gqlgen generate --config gen/graph.gqlgen.yaml"
 //go:generate sh -c "awk -f lazyschema.awk graph/graph.gen.go >graph/lazy.tmp && mv graph/lazy.tmp graph/graph.gen.go"
+//go:generate sh -c "cd .. && go run ./cmd/graphgen -exec gen/graph/graph.gen.go -o gen/graph/plain.gen.go"
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod genqlient gen/graphclient.genqlient.yaml"
 
 // The document that uses every keyword, which the tests of validgen compare with an independent validator.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
+	"github.com/berthdev/berth/graphql/plain"
 	"github.com/berthdev/berth/graphql/scalar"
 	"github.com/berthdev/berth/spec"
 	gqlparser "github.com/vektah/gqlparser/v2"
@@ -15061,6 +15062,10 @@ func (ec *executionContext) unmarshalInputdeployCpuPodInput(ctx context.Context,
 var clusterImplementors = []string{"Cluster"}
 
 func (ec *executionContext) _Cluster(ctx context.Context, sel ast.SelectionSet, obj *Cluster) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCluster()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, clusterImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15124,6 +15129,10 @@ func (ec *executionContext) _Cluster(ctx context.Context, sel ast.SelectionSet, 
 var containerRegistryAuthImplementors = []string{"ContainerRegistryAuth"}
 
 func (ec *executionContext) _ContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, obj *ContainerRegistryAuth) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainContainerRegistryAuth()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, containerRegistryAuthImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15167,6 +15176,10 @@ func (ec *executionContext) _ContainerRegistryAuth(ctx context.Context, sel ast.
 var cpuFlavorImplementors = []string{"CpuFlavor"}
 
 func (ec *executionContext) _CpuFlavor(ctx context.Context, sel ast.SelectionSet, obj *CPUFlavor) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCPUFlavor()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, cpuFlavorImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15283,6 +15296,10 @@ func (ec *executionContext) _CpuFlavor(ctx context.Context, sel ast.SelectionSet
 var cpuTypeImplementors = []string{"CpuType"}
 
 func (ec *executionContext) _CpuType(ctx context.Context, sel ast.SelectionSet, obj *CPUType) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCPUType()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, cpuTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15346,6 +15363,10 @@ func (ec *executionContext) _CpuType(ctx context.Context, sel ast.SelectionSet, 
 var dataCenterImplementors = []string{"DataCenter"}
 
 func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSet, obj *DataCenter) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainDataCenter()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, dataCenterImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15452,6 +15473,10 @@ func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSe
 var discountImplementors = []string{"Discount"}
 
 func (ec *executionContext) _Discount(ctx context.Context, sel ast.SelectionSet, obj *Discount) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainDiscount()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, discountImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15500,6 +15525,10 @@ func (ec *executionContext) _Discount(ctx context.Context, sel ast.SelectionSet,
 var endpointImplementors = []string{"Endpoint"}
 
 func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet, obj *Endpoint) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainEndpoint()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, endpointImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15703,6 +15732,10 @@ func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet,
 var environmentVariableImplementors = []string{"EnvironmentVariable"}
 
 func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.SelectionSet, obj *EnvironmentVariable) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainEnvironmentVariable()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, environmentVariableImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15746,6 +15779,10 @@ func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.Se
 var gpuAvailabilityImplementors = []string{"GpuAvailability"}
 
 func (ec *executionContext) _GpuAvailability(ctx context.Context, sel ast.SelectionSet, obj *GpuAvailability) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuAvailability()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuAvailabilityImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15809,6 +15846,10 @@ func (ec *executionContext) _GpuAvailability(ctx context.Context, sel ast.Select
 var gpuTypeImplementors = []string{"GpuType"}
 
 func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, obj *GpuType) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuType()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16000,6 +16041,10 @@ func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, 
 var gpuTypeCudaVersionImplementors = []string{"GpuTypeCudaVersion"}
 
 func (ec *executionContext) _GpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, obj *GpuTypeCudaVersion) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuTypeCudaVersion()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuTypeCudaVersionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16043,6 +16088,10 @@ func (ec *executionContext) _GpuTypeCudaVersion(ctx context.Context, sel ast.Sel
 var lowestPriceImplementors = []string{"LowestPrice"}
 
 func (ec *executionContext) _LowestPrice(ctx context.Context, sel ast.SelectionSet, obj *LowestPrice) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainLowestPrice()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, lowestPriceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16392,6 +16441,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 var networkVolumeImplementors = []string{"NetworkVolume"}
 
 func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.SelectionSet, obj *NetworkVolume) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainNetworkVolume()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, networkVolumeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16450,6 +16503,10 @@ func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.Selectio
 var networkVolumeIdsImplementors = []string{"NetworkVolumeIds"}
 
 func (ec *executionContext) _NetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, obj *NetworkVolumeIds) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainNetworkVolumeIds()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, networkVolumeIdsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16493,6 +16550,10 @@ func (ec *executionContext) _NetworkVolumeIds(ctx context.Context, sel ast.Selec
 var podImplementors = []string{"Pod"}
 
 func (ec *executionContext) _Pod(ctx context.Context, sel ast.SelectionSet, obj *Pod) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPod()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16711,6 +16772,10 @@ func (ec *executionContext) _Pod(ctx context.Context, sel ast.SelectionSet, obj 
 var podMachineInfoImplementors = []string{"PodMachineInfo"}
 
 func (ec *executionContext) _PodMachineInfo(ctx context.Context, sel ast.SelectionSet, obj *PodMachineInfo) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodMachineInfo()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podMachineInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16774,6 +16839,10 @@ func (ec *executionContext) _PodMachineInfo(ctx context.Context, sel ast.Selecti
 var podRuntimeImplementors = []string{"PodRuntime"}
 
 func (ec *executionContext) _PodRuntime(ctx context.Context, sel ast.SelectionSet, obj *PodRuntime) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntime()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16827,6 +16896,10 @@ func (ec *executionContext) _PodRuntime(ctx context.Context, sel ast.SelectionSe
 var podRuntimeContainerImplementors = []string{"PodRuntimeContainer"}
 
 func (ec *executionContext) _PodRuntimeContainer(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimeContainer) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimeContainer()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeContainerImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16870,6 +16943,10 @@ func (ec *executionContext) _PodRuntimeContainer(ctx context.Context, sel ast.Se
 var podRuntimeGpusImplementors = []string{"PodRuntimeGpus"}
 
 func (ec *executionContext) _PodRuntimeGpus(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimeGpus) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimeGpus()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeGpusImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16918,6 +16995,10 @@ func (ec *executionContext) _PodRuntimeGpus(ctx context.Context, sel ast.Selecti
 var podRuntimePortsImplementors = []string{"PodRuntimePorts"}
 
 func (ec *executionContext) _PodRuntimePorts(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimePorts) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimePorts()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimePortsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16976,6 +17057,10 @@ func (ec *executionContext) _PodRuntimePorts(ctx context.Context, sel ast.Select
 var podTelemetryImplementors = []string{"PodTelemetry"}
 
 func (ec *executionContext) _PodTelemetry(ctx context.Context, sel ast.SelectionSet, obj *PodTelemetry) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodTelemetry()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podTelemetryImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17019,6 +17104,10 @@ func (ec *executionContext) _PodTelemetry(ctx context.Context, sel ast.Selection
 var podTemplateImplementors = []string{"PodTemplate"}
 
 func (ec *executionContext) _PodTemplate(ctx context.Context, sel ast.SelectionSet, obj *PodTemplate) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodTemplate()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podTemplateImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17432,6 +17521,10 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 var secretImplementors = []string{"Secret"}
 
 func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *Secret) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainSecret()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, secretImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17495,6 +17588,10 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 var serverlessGpuPoolImplementors = []string{"ServerlessGpuPool"}
 
 func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, obj *ServerlessGpuPool) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainServerlessGpuPool()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, serverlessGpuPoolImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17538,6 +17635,10 @@ func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.Sele
 var specificsImplementors = []string{"Specifics"}
 
 func (ec *executionContext) _Specifics(ctx context.Context, sel ast.SelectionSet, obj *Specifics) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainSpecifics()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, specificsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17586,6 +17687,10 @@ func (ec *executionContext) _Specifics(ctx context.Context, sel ast.SelectionSet
 var templatePortConfigImplementors = []string{"TemplatePortConfig"}
 
 func (ec *executionContext) _TemplatePortConfig(ctx context.Context, sel ast.SelectionSet, obj *TemplatePortConfig) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainTemplatePortConfig()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, templatePortConfigImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17629,6 +17734,10 @@ func (ec *executionContext) _TemplatePortConfig(ctx context.Context, sel ast.Sel
 var userImplementors = []string{"User"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *User) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainUser()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -18908,6 +19017,9 @@ func (ec *executionContext) marshalOContainerRegistryAuth2ᚕᚖgithubᚗcomᚋb
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainContainerRegistryAuth(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -18927,6 +19039,9 @@ func (ec *executionContext) marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋbert
 func (ec *executionContext) marshalOCpuFlavor2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx context.Context, sel ast.SelectionSet, v []*CPUFlavor) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainCPUFlavor(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -18956,6 +19071,9 @@ func (ec *executionContext) marshalOCpuType2ᚕᚖgithubᚗcomᚋberthdevᚋbert
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainCPUType(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -18975,6 +19093,9 @@ func (ec *executionContext) marshalOCpuType2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx context.Context, sel ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainDataCenter(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19020,6 +19141,9 @@ func (ec *executionContext) marshalODiscount2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx context.Context, sel ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainEndpoint(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19073,6 +19197,9 @@ func (ec *executionContext) unmarshalOEndpointVolumeInput2ᚖgithubᚗcomᚋbert
 func (ec *executionContext) marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx context.Context, sel ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainEnvironmentVariable(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19153,6 +19280,9 @@ func (ec *executionContext) marshalOGpuAvailability2ᚕᚖgithubᚗcomᚋberthde
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuAvailability(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19189,6 +19319,9 @@ func (ec *executionContext) marshalOGpuType2ᚕᚖgithubᚗcomᚋberthdevᚋbert
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuType(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19208,6 +19341,9 @@ func (ec *executionContext) marshalOGpuType2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuTypeCudaVersion(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19329,6 +19465,9 @@ func (ec *executionContext) marshalONetworkVolumeIds2ᚕᚖgithubᚗcomᚋberthd
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainNetworkVolumeIds(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19373,6 +19512,9 @@ func (ec *executionContext) unmarshalONetworkVolumeIdsInput2ᚖgithubᚗcomᚋbe
 func (ec *executionContext) marshalOPod2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx context.Context, sel ast.SelectionSet, v []*Pod) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPod(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19431,6 +19573,9 @@ func (ec *executionContext) marshalOPodRuntimeGpus2ᚕᚖgithubᚗcomᚋberthdev
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodRuntimeGpus(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19450,6 +19595,9 @@ func (ec *executionContext) marshalOPodRuntimeGpus2ᚖgithubᚗcomᚋberthdevᚋ
 func (ec *executionContext) marshalOPodRuntimePorts2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodRuntimePorts(ctx context.Context, sel ast.SelectionSet, v []*PodRuntimePorts) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodRuntimePorts(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19493,6 +19641,9 @@ func (ec *executionContext) marshalOPodTelemetry2ᚖgithubᚗcomᚋberthdevᚋbe
 func (ec *executionContext) marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx context.Context, sel ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodTemplate(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19597,6 +19748,9 @@ func (ec *executionContext) marshalOSecret2ᚕᚖgithubᚗcomᚋberthdevᚋberth
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainSecret(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19616,6 +19770,9 @@ func (ec *executionContext) marshalOSecret2ᚖgithubᚗcomᚋberthdevᚋberthᚋ
 func (ec *executionContext) marshalOServerlessGpuPool2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, v []*ServerlessGpuPool) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainServerlessGpuPool(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
