@@ -43,7 +43,7 @@ func Object[T any](o *graphql.OperationContext, sel ast.SelectionSet, of T, t Ty
 }
 
 // Objects writes a list, whose elements may be null or not; nil: it cannot be written here.
-func Objects[T any](o *graphql.OperationContext, sel ast.SelectionSet, of []*T, t Type[*T], nullable bool) graphql.Marshaler {
+func Objects[T comparable](o *graphql.OperationContext, sel ast.SelectionSet, of []T, t Type[T], nullable bool) graphql.Marshaler {
 	return written(func() ([]byte, bool) {
 		if write := t.writer(o, sel); write != nil {
 			return list(nil, of, write, nullable)
@@ -116,7 +116,9 @@ func (t Type[T]) writer(o *graphql.OperationContext, sel ast.SelectionSet) Write
 	}
 }
 
-func list[V any](b []byte, of []*V, write Writer[*V], nullable bool) (_ []byte, ok bool) {
+// list has a pointer as its parameter, as all here that is of objects: so the compiler makes one of all.
+func list[V comparable](b []byte, of []V, write Writer[V], nullable bool) (_ []byte, ok bool) {
+	var none V
 	whole := len(b) == 0
 	b = append(b, '[')
 	for i, v := range of {
@@ -124,7 +126,7 @@ func list[V any](b []byte, of []*V, write Writer[*V], nullable bool) (_ []byte, 
 			b = append(b, ',')
 		}
 
-		if v != nil {
+		if v != none {
 			if b, ok = write(b, v); !ok {
 				return nil, false
 			}
@@ -139,12 +141,17 @@ func list[V any](b []byte, of []*V, write Writer[*V], nullable bool) (_ []byte, 
 	return append(b, ']'), true
 }
 
-// Value is a field that always has a value.
+// Value is a field that always has a value. It is inlined no more than the others below: there are hundreds of calls, each of which would
+// have closures of its own.
+//
+//go:noinline
 func Value[T, V any](get func(T) V, write func([]byte, V) []byte) Field[T] {
 	return always(func(b []byte, of T) ([]byte, bool) { return write(b, get(of)), true })
 }
 
 // Pointer is a field of a value that may be absent, which is null if the schema has it so.
+//
+//go:noinline
 func Pointer[T, V any](get func(T) *V, write func([]byte, V) []byte, nullable bool) Field[T] {
 	return always(func(b []byte, of T) ([]byte, bool) {
 		if v := get(of); v != nil {
@@ -155,6 +162,8 @@ func Pointer[T, V any](get func(T) *V, write func([]byte, V) []byte, nullable bo
 }
 
 // Pointers is a field of a list of values, which, as each of its elements, may be null if the schema has it so.
+//
+//go:noinline
 func Pointers[T, V any](get func(T) []*V, write func([]byte, V) []byte, nullable, elements bool) Field[T] {
 	return always(func(b []byte, of T) ([]byte, bool) {
 		v := get(of)
@@ -165,19 +174,24 @@ func Pointers[T, V any](get func(T) []*V, write func([]byte, V) []byte, nullable
 	})
 }
 
+//
+//go:noinline
 func always[T any](w Writer[T]) Field[T] {
 	return func(*graphql.OperationContext, ast.SelectionSet) Writer[T] { return w }
 }
 
 // One is a field of an object, which is null if the schema has it so.
-func One[T, V any](get func(T) *V, t func() Type[*V], nullable bool) Field[T] {
+//
+//go:noinline
+func One[T any, V comparable](get func(T) V, t func() Type[V], nullable bool) Field[T] {
+	var none V
 	return func(o *graphql.OperationContext, sel ast.SelectionSet) Writer[T] {
 		write := t().writer(o, sel)
 		if write == nil {
 			return nil
 		}
 		return func(b []byte, of T) ([]byte, bool) {
-			if v := get(of); v != nil {
+			if v := get(of); v != none {
 				return write(b, v)
 			}
 			return append(b, "null"...), nullable
@@ -186,7 +200,9 @@ func One[T, V any](get func(T) *V, t func() Type[*V], nullable bool) Field[T] {
 }
 
 // Many is a field of a list of objects, which, as each of its elements, may be null if the schema has it so.
-func Many[T, V any](get func(T) []*V, t func() Type[*V], nullable, elements bool) Field[T] {
+//
+//go:noinline
+func Many[T any, V comparable](get func(T) []V, t func() Type[V], nullable, elements bool) Field[T] {
 	return func(o *graphql.OperationContext, sel ast.SelectionSet) Writer[T] {
 		write := t().writer(o, sel)
 		if write == nil {
