@@ -116,6 +116,9 @@ func (t Type[T]) writer(o *graphql.OperationContext, sel ast.SelectionSet) Write
 	}
 }
 
+// mostAhead is for how many bytes of a list room is made when its first element is known.
+const mostAhead = 1 << 20
+
 // list has a pointer as its parameter, as all here that is of objects: so the compiler makes one of all.
 func list[V comparable](b []byte, of []V, write Writer[V], nullable bool) (_ []byte, ok bool) {
 	var none V
@@ -134,8 +137,8 @@ func list[V comparable](b []byte, of []V, write Writer[V], nullable bool) (_ []b
 			return nil, false
 		}
 
-		if i == 0 && whole { // the others are about as long
-			b = slices.Grow(b, len(b)*len(of)*9/8)
+		if i == 0 && whole { // the others are about as long, but for one that is much longer
+			b = slices.Grow(b, min(len(b)*len(of)*9/8, mostAhead))
 		}
 	}
 	return append(b, ']'), true
@@ -174,8 +177,6 @@ func Pointers[T, V any](get func(T) []*V, write func([]byte, V) []byte, nullable
 	})
 }
 
-//
-//go:noinline
 func always[T any](w Writer[T]) Field[T] {
 	return func(*graphql.OperationContext, ast.SelectionSet) Writer[T] { return w }
 }

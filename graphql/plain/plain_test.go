@@ -2,6 +2,8 @@ package plain_test
 
 import (
 	"bytes"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -127,6 +129,21 @@ func TestObjects_ElementsAreNullWhereTheSchemaHasItSo(t *testing.T) {
 	require.False(t, ok)
 	got, _ = shown(plain.Objects(o, sel, nil, thingType(), false))
 	require.Equal(t, "[]", got)
+}
+
+func TestObjects_MakeNoRoomForTenThousandLikeALongFirst(t *testing.T) {
+	document, errs := gqlparser.LoadQueryWithRules(gqlparser.MustLoadSchema(&ast.Source{Input: schema}), "{ thing { id } }", nil)
+	require.Empty(t, errs)
+	sel := document.Operations[0].SelectionSet[0].(*ast.Field).SelectionSet
+	list := make([]*thing, 10_000)
+	list[0] = &thing{ID: strings.Repeat("a", 100_000)}
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, ok := shown(plain.Objects(&graphql.OperationContext{Doc: document}, sel, list, thingType(), true))
+	runtime.ReadMemStats(&after)
+	require.True(t, ok)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "bytes")
 }
 
 func FuzzString_IsWhatGqlgenWrites(f *testing.F) {
