@@ -43,9 +43,10 @@ var rooms = map[string]struct {
 	"gen/controlsclient":               {may: []string{"gen/controls"}, uses: []string{http}},
 	"gen/restclient":                   {may: []string{"gen/rest"}, uses: []string{http}},
 	"gen/queueclient":                  {may: []string{"gen/queue"}, uses: []string{http}},
-	"gen/graph":                        {may: []string{"graphql/scalar", "spec"}},
+	"gen/graph":                        {may: []string{"graphql/plain", "graphql/scalar", "spec"}},
 	"gen/graphclient":                  {},
 	"graphql/scalar":                   {},
+	"graphql/plain":                    {may: []string{"graphql/scalar"}},
 	"impl":                             {},
 	"impl/validate":                    {},
 	"impl/encode":                      {},
@@ -130,6 +131,7 @@ var rooms = map[string]struct {
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
 	"cmd/berth":            {may: []string{"conformance", "docs", "impl/reference", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/runtime", "impl/seed", "impl/setting", "impl/shell/wire", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
+	"cmd/graphgen":         {},
 	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/runtime", "impl/setting", "impl/shell/wire", "impl/worker"}, uses: []string{http}}, // what embedders import
 	"berthtest":            {may: []string{""}},
 }

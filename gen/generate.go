@@ -15,7 +15,7 @@ package gen
 //go:generate stage worker "spec/worker.yaml spec/editions" "gen/worker" sh gen/document.sh worker - -
 //go:generate stage controls "spec/controls.yaml spec/editions" "gen/controls gen/controlsclient" sh gen/document.sh controls client -
 
-//go:generate stage graph "spec/graphql graphql/scalar" "gen/graph" sh -c "go tool -modfile=gen/tools.mod gqlgen generate --config gen/graph.gqlgen.yaml && awk -f gen/lazyschema.awk gen/graph/graph.gen.go >gen/graph/lazy.tmp && mv gen/graph/lazy.tmp gen/graph/graph.gen.go"
+//go:generate stage graph "spec/graphql graphql/scalar" "gen/graph" sh gen/graph.sh
 //go:generate stage graphclient "spec/graphql conformance/operations" "gen/graphclient" go tool -modfile=gen/tools.mod genqlient gen/graphclient.genqlient.yaml
 
 // The document that uses every keyword, which the tests of validgen compare with an independent validator.

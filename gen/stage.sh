@@ -13,7 +13,7 @@ state() {
 	echo "$@"
 	go version
 	# shellcheck disable=SC2086 # words
-	for file in $(find gen/*.* cmd/validgen/*.go spec/overlay/*.go go.mod $inputs $outputs -type f | LC_ALL=C sort -u); do sum "$file"; done
+	for file in $(find gen/*.* cmd/graphgen/*.go cmd/validgen/*.go spec/overlay/*.go go.mod $inputs $outputs -type f | LC_ALL=C sort -u); do sum "$file"; done
 }
 
 made=gen/.made/$name

@@ -333,8 +333,7 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 }
 
 // write writes JSON without escaping < > &. Of an answer without errors, encoding/json would only read again what gqlgen has
-// written: that was a twelfth of the processor time of a list of 100 pods. Three fifths of it are gqlgen's, which makes a context
-// for each field and copies each value from level to level; a sixth is SQLite's, and a twelfth that of the views.
+// written: that was a twelfth of the processor time of a list of 100 pods, when gqlgen still wrote each field of it (package plain).
 func write(w http.ResponseWriter, status int, answer *graphql.Response) {
 	w.Header().Set("Content-Type", "application/json")
 	if answer.Data != nil && len(answer.Errors) == 0 && len(answer.Extensions) == 0 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
+	"github.com/berthdev/berth/graphql/plain"
 	"github.com/berthdev/berth/graphql/scalar"
 	"github.com/berthdev/berth/spec"
 	gqlparser "github.com/vektah/gqlparser/v2"
@@ -43,370 +44,6 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
-	Cluster struct {
-		GpuCountPerPod func(childComplexity int) int
-		ID             func(childComplexity int) int
-		Name           func(childComplexity int) int
-		PodCount       func(childComplexity int) int
-		Pods           func(childComplexity int) int
-		Type           func(childComplexity int) int
-	}
-
-	ContainerRegistryAuth struct {
-		ID   func(childComplexity int) int
-		Name func(childComplexity int) int
-	}
-
-	CpuFlavor struct {
-		DiskLimitPerVcpu func(childComplexity int) int
-		DisplayName      func(childComplexity int) int
-		GroupID          func(childComplexity int) int
-		GroupName        func(childComplexity int) int
-		ID               func(childComplexity int) int
-		MaxVcpu          func(childComplexity int) int
-		MinVcpu          func(childComplexity int) int
-		RAMMultiplier    func(childComplexity int) int
-		Specifics        func(childComplexity int, input *SpecificsInput) int
-		VcpuBurstable    func(childComplexity int) int
-	}
-
-	CpuType struct {
-		Cores          func(childComplexity int) int
-		DisplayName    func(childComplexity int) int
-		GroupID        func(childComplexity int) int
-		ID             func(childComplexity int) int
-		Manufacturer   func(childComplexity int) int
-		ThreadsPerCore func(childComplexity int) int
-	}
-
-	DataCenter struct {
-		Compliance      func(childComplexity int) int
-		GlobalNetwork   func(childComplexity int) int
-		GpuAvailability func(childComplexity int, input *GpuAvailabilityInput) int
-		ID              func(childComplexity int) int
-		Listed          func(childComplexity int) int
-		Location        func(childComplexity int) int
-		Name            func(childComplexity int) int
-		StorageSupport  func(childComplexity int) int
-	}
-
-	Discount struct {
-		DiscountFactor func(childComplexity int) int
-		ExpirationDate func(childComplexity int) int
-		Type           func(childComplexity int) int
-	}
-
-	Endpoint struct {
-		ActiveBuildid       func(childComplexity int) int
-		AiKey               func(childComplexity int) int
-		AllowedCudaVersions func(childComplexity int) int
-		Compliance          func(childComplexity int) int
-		ComputeType         func(childComplexity int) int
-		CreatedAt           func(childComplexity int) int
-		Env                 func(childComplexity int) int
-		ExecutionTimeoutMs  func(childComplexity int) int
-		FlashBootType       func(childComplexity int) int
-		FlashEnvironmentID  func(childComplexity int) int
-		GpuCount            func(childComplexity int) int
-		GpuIds              func(childComplexity int) int
-		ID                  func(childComplexity int) int
-		IdePodID            func(childComplexity int) int
-		IdleTimeout         func(childComplexity int) int
-		InstanceIds         func(childComplexity int) int
-		Locations           func(childComplexity int) int
-		MinCudaVersion      func(childComplexity int) int
-		ModelReferences     func(childComplexity int) int
-		Name                func(childComplexity int) int
-		NetworkVolume       func(childComplexity int) int
-		NetworkVolumeID     func(childComplexity int) int
-		NetworkVolumeIds    func(childComplexity int) int
-		Pods                func(childComplexity int) int
-		ScalerType          func(childComplexity int) int
-		ScalerValue         func(childComplexity int) int
-		TemplateID          func(childComplexity int) int
-		Type                func(childComplexity int) int
-		UserID              func(childComplexity int) int
-		Version             func(childComplexity int) int
-		WorkersMax          func(childComplexity int) int
-		WorkersMin          func(childComplexity int) int
-		WorkersPFBTarget    func(childComplexity int) int
-		WorkersStandby      func(childComplexity int) int
-	}
-
-	EnvironmentVariable struct {
-		Key   func(childComplexity int) int
-		Value func(childComplexity int) int
-	}
-
-	GpuAvailability struct {
-		Available          func(childComplexity int) int
-		DisplayName        func(childComplexity int) int
-		GpuTypeDisplayName func(childComplexity int) int
-		GpuTypeID          func(childComplexity int) int
-		ID                 func(childComplexity int) int
-		StockStatus        func(childComplexity int) int
-	}
-
-	GpuType struct {
-		ClusterPrice              func(childComplexity int) int
-		CommunityCloud            func(childComplexity int) int
-		CommunityPrice            func(childComplexity int) int
-		CommunitySpotPrice        func(childComplexity int) int
-		CudaCores                 func(childComplexity int) int
-		DisplayName               func(childComplexity int) int
-		ID                        func(childComplexity int) int
-		LowestPrice               func(childComplexity int, input *GpuLowestPriceInput) int
-		Manufacturer              func(childComplexity int) int
-		MaxGpuCount               func(childComplexity int) int
-		MaxGpuCountCommunityCloud func(childComplexity int) int
-		MaxGpuCountSecureCloud    func(childComplexity int) int
-		MemoryInGb                func(childComplexity int) int
-		MinPodGpuCount            func(childComplexity int) int
-		NodeGroupDatacenters      func(childComplexity int) int
-		NodeGroupGpuSizes         func(childComplexity int) int
-		OneMonthPrice             func(childComplexity int) int
-		OneWeekPrice              func(childComplexity int) int
-		OneYearPrice              func(childComplexity int) int
-		SecureCloud               func(childComplexity int) int
-		SecurePrice               func(childComplexity int) int
-		SecureSpotPrice           func(childComplexity int) int
-		SixMonthPrice             func(childComplexity int) int
-		ThreeMonthPrice           func(childComplexity int) int
-		Throughput                func(childComplexity int) int
-	}
-
-	GpuTypeCudaVersion struct {
-		Availability func(childComplexity int) int
-		CudaVersion  func(childComplexity int) int
-	}
-
-	LowestPrice struct {
-		AvailableGpuCounts    func(childComplexity int) int
-		Compliance            func(childComplexity int) int
-		CountryCode           func(childComplexity int) int
-		GpuName               func(childComplexity int) int
-		GpuTypeCudaVersions   func(childComplexity int) int
-		GpuTypeID             func(childComplexity int) int
-		MaxGpuCount           func(childComplexity int) int
-		MaxUnreservedGpuCount func(childComplexity int) int
-		MinDisk               func(childComplexity int) int
-		MinDownload           func(childComplexity int) int
-		MinMemory             func(childComplexity int) int
-		MinUpload             func(childComplexity int) int
-		MinVcpu               func(childComplexity int) int
-		MinimumBidPrice       func(childComplexity int) int
-		RentalPercentage      func(childComplexity int) int
-		RentedCount           func(childComplexity int) int
-		StockStatus           func(childComplexity int) int
-		SupportPublicIP       func(childComplexity int) int
-		TotalCount            func(childComplexity int) int
-		UninterruptablePrice  func(childComplexity int) int
-	}
-
-	Mutation struct {
-		CreateCluster            func(childComplexity int, input CreateClusterInput) int
-		CreateNetworkVolume      func(childComplexity int, input CreateNetworkVolumeInput) int
-		DeleteCluster            func(childComplexity int, input DeleteClusterInput) int
-		DeleteEndpoint           func(childComplexity int, id string) int
-		DeleteNetworkVolume      func(childComplexity int, input DeleteNetworkVolumeInput) int
-		DeleteRegistryAuth       func(childComplexity int, registryAuthID string) int
-		DeleteTemplate           func(childComplexity int, templateName *string) int
-		DeployCPUPod             func(childComplexity int, input DeployCPUPodInput) int
-		PodBidResume             func(childComplexity int, input PodBidResumeInput) int
-		PodEditJob               func(childComplexity int, input PodEditJobInput) int
-		PodFindAndDeployOnDemand func(childComplexity int, input *PodFindAndDeployOnDemandInput) int
-		PodRentInterruptable     func(childComplexity int, input PodRentInterruptableInput) int
-		PodRestart               func(childComplexity int, input PodRestartInput) int
-		PodResume                func(childComplexity int, input PodResumeInput) int
-		PodStop                  func(childComplexity int, input PodStopInput) int
-		PodTerminate             func(childComplexity int, input PodTerminateInput) int
-		SaveEndpoint             func(childComplexity int, input EndpointInput) int
-		SaveRegistryAuth         func(childComplexity int, input SaveRegistryAuthInput) int
-		SaveTemplate             func(childComplexity int, input *SaveTemplateInput) int
-		SecretCreate             func(childComplexity int, input SecretCreateInput) int
-		SecretDelete             func(childComplexity int, id string) int
-		UpdateEndpointTemplate   func(childComplexity int, input *UpdateEndpointTemplateInput) int
-		UpdateNetworkVolume      func(childComplexity int, input UpdateNetworkVolumeInput) int
-		UpdateRegistryAuth       func(childComplexity int, input UpdateRegistryAuthInput) int
-		UpdateUserSettings       func(childComplexity int, input *UpdateUserSettingsInput) int
-	}
-
-	NetworkVolume struct {
-		DataCenter   func(childComplexity int) int
-		DataCenterID func(childComplexity int) int
-		ID           func(childComplexity int) int
-		Name         func(childComplexity int) int
-		Size         func(childComplexity int) int
-	}
-
-	NetworkVolumeIds struct {
-		DataCenterID    func(childComplexity int) int
-		NetworkVolumeID func(childComplexity int) int
-	}
-
-	Pod struct {
-		AdjustedCostPerHr       func(childComplexity int) int
-		BidPerGpu               func(childComplexity int) int
-		ClusterIP               func(childComplexity int) int
-		ClusterIdx              func(childComplexity int) int
-		ClusterRole             func(childComplexity int) int
-		ContainerDiskInGb       func(childComplexity int) int
-		ContainerRegistryAuthID func(childComplexity int) int
-		CostPerHr               func(childComplexity int) int
-		CreatedAt               func(childComplexity int) int
-		DesiredStatus           func(childComplexity int) int
-		DockerArgs              func(childComplexity int) int
-		DockerID                func(childComplexity int) int
-		Env                     func(childComplexity int) int
-		GpuCount                func(childComplexity int) int
-		ID                      func(childComplexity int) int
-		ImageName               func(childComplexity int) int
-		LastStartedAt           func(childComplexity int) int
-		LastStatusChange        func(childComplexity int) int
-		LatestTelemetry         func(childComplexity int) int
-		Locked                  func(childComplexity int) int
-		LowestBidPriceToResume  func(childComplexity int) int
-		Machine                 func(childComplexity int) int
-		MachineID               func(childComplexity int) int
-		MemoryInGb              func(childComplexity int) int
-		Name                    func(childComplexity int) int
-		NetworkVolumeID         func(childComplexity int) int
-		PodType                 func(childComplexity int) int
-		Port                    func(childComplexity int) int
-		Ports                   func(childComplexity int) int
-		Runtime                 func(childComplexity int) int
-		StopAfter               func(childComplexity int) int
-		TemplateID              func(childComplexity int) int
-		TerminateAfter          func(childComplexity int) int
-		UptimeSeconds           func(childComplexity int) int
-		VcpuCount               func(childComplexity int) int
-		VolumeInGb              func(childComplexity int) int
-		VolumeMountPath         func(childComplexity int) int
-	}
-
-	PodMachineInfo struct {
-		DataCenterID   func(childComplexity int) int
-		GpuDisplayName func(childComplexity int) int
-		GpuTypeID      func(childComplexity int) int
-		Location       func(childComplexity int) int
-		PodHostID      func(childComplexity int) int
-		SecureCloud    func(childComplexity int) int
-	}
-
-	PodRuntime struct {
-		Container       func(childComplexity int) int
-		Gpus            func(childComplexity int) int
-		Ports           func(childComplexity int) int
-		UptimeInSeconds func(childComplexity int) int
-	}
-
-	PodRuntimeContainer struct {
-		CPUPercent    func(childComplexity int) int
-		MemoryPercent func(childComplexity int) int
-	}
-
-	PodRuntimeGpus struct {
-		GpuUtilPercent    func(childComplexity int) int
-		ID                func(childComplexity int) int
-		MemoryUtilPercent func(childComplexity int) int
-	}
-
-	PodRuntimePorts struct {
-		IP          func(childComplexity int) int
-		IsIPPublic  func(childComplexity int) int
-		PrivatePort func(childComplexity int) int
-		PublicPort  func(childComplexity int) int
-		Type        func(childComplexity int) int
-	}
-
-	PodTelemetry struct {
-		State func(childComplexity int) int
-		Time  func(childComplexity int) int
-	}
-
-	PodTemplate struct {
-		AdvancedStart           func(childComplexity int) int
-		Category                func(childComplexity int) int
-		Config                  func(childComplexity int) int
-		ContainerDiskInGb       func(childComplexity int) int
-		ContainerRegistryAuthID func(childComplexity int) int
-		DockerArgs              func(childComplexity int) int
-		Env                     func(childComplexity int) int
-		ID                      func(childComplexity int) int
-		ImageName               func(childComplexity int) int
-		IsPublic                func(childComplexity int) int
-		IsRunpod                func(childComplexity int) int
-		IsServerless            func(childComplexity int) int
-		Name                    func(childComplexity int) int
-		Ports                   func(childComplexity int) int
-		PortsConfig             func(childComplexity int) int
-		Readme                  func(childComplexity int) int
-		StartJupyter            func(childComplexity int) int
-		StartSSH                func(childComplexity int) int
-		StartScript             func(childComplexity int) int
-		VolumeInGb              func(childComplexity int) int
-		VolumeMountPath         func(childComplexity int) int
-	}
-
-	Query struct {
-		CPUFlavors         func(childComplexity int, input *CPUFlavorInput) int
-		CPUTypes           func(childComplexity int) int
-		CountryCodes       func(childComplexity int) int
-		DataCenters        func(childComplexity int) int
-		GpuTypes           func(childComplexity int, input *GpuTypeFilter) int
-		Myself             func(childComplexity int) int
-		Pod                func(childComplexity int, input *PodFilter) int
-		PodTemplate        func(childComplexity int, id string) int
-		PodTemplates       func(childComplexity int, input *PodTemplateInput) int
-		ServerlessGpuPools func(childComplexity int) int
-	}
-
-	Secret struct {
-		CreatedAt     func(childComplexity int) int
-		Description   func(childComplexity int) int
-		ID            func(childComplexity int) int
-		LastUpdatedAt func(childComplexity int) int
-		Name          func(childComplexity int) int
-		UpdatedAt     func(childComplexity int) int
-	}
-
-	ServerlessGpuPool struct {
-		GpuTypeIds func(childComplexity int) int
-		ID         func(childComplexity int) int
-	}
-
-	Specifics struct {
-		SecurePrice func(childComplexity int) int
-		SlsPrice    func(childComplexity int) int
-		StockStatus func(childComplexity int) int
-	}
-
-	TemplatePortConfig struct {
-		Name func(childComplexity int) int
-		Port func(childComplexity int) int
-	}
-
-	User struct {
-		AuthID                 func(childComplexity int) int
-		ClientBalance          func(childComplexity int) int
-		Cluster                func(childComplexity int, input *ClusterInput) int
-		ContainerRegistryCreds func(childComplexity int) int
-		CurrentSpendPerHr      func(childComplexity int) int
-		Email                  func(childComplexity int) int
-		Endpoint               func(childComplexity int, id string) int
-		Endpoints              func(childComplexity int) int
-		ID                     func(childComplexity int) int
-		NetworkVolumes         func(childComplexity int) int
-		NotifyLowBalance       func(childComplexity int) int
-		NotifyPodsGeneral      func(childComplexity int) int
-		NotifyPodsStale        func(childComplexity int) int
-		PodTemplates           func(childComplexity int) int
-		Pods                   func(childComplexity int) int
-		PubKey                 func(childComplexity int) int
-		Secrets                func(childComplexity int) int
-		ServerlessDiscount     func(childComplexity int) int
-		SpendLimit             func(childComplexity int) int
-	}
 }
 
 // endregion ***************************** api!.gotpl *****************************
@@ -492,1882 +129,6 @@ func (e *executableSchema) Schema() *ast.Schema {
 func (e *executableSchema) Complexity(ctx context.Context, typeName, field string, childComplexity int, rawArgs map[string]any) (int, bool) {
 	ec := newExecutionContext(nil, e, nil)
 	_ = ec
-	switch typeName + "." + field {
-
-	case "Cluster.gpuCountPerPod":
-		if e.ComplexityRoot.Cluster.GpuCountPerPod == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.GpuCountPerPod(childComplexity), true
-	case "Cluster.id":
-		if e.ComplexityRoot.Cluster.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.ID(childComplexity), true
-	case "Cluster.name":
-		if e.ComplexityRoot.Cluster.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.Name(childComplexity), true
-	case "Cluster.podCount":
-		if e.ComplexityRoot.Cluster.PodCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.PodCount(childComplexity), true
-	case "Cluster.pods":
-		if e.ComplexityRoot.Cluster.Pods == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.Pods(childComplexity), true
-	case "Cluster.type":
-		if e.ComplexityRoot.Cluster.Type == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.Type(childComplexity), true
-
-	case "ContainerRegistryAuth.id":
-		if e.ComplexityRoot.ContainerRegistryAuth.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ContainerRegistryAuth.ID(childComplexity), true
-	case "ContainerRegistryAuth.name":
-		if e.ComplexityRoot.ContainerRegistryAuth.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ContainerRegistryAuth.Name(childComplexity), true
-
-	case "CpuFlavor.diskLimitPerVcpu":
-		if e.ComplexityRoot.CpuFlavor.DiskLimitPerVcpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.DiskLimitPerVcpu(childComplexity), true
-	case "CpuFlavor.displayName":
-		if e.ComplexityRoot.CpuFlavor.DisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.DisplayName(childComplexity), true
-	case "CpuFlavor.groupId":
-		if e.ComplexityRoot.CpuFlavor.GroupID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.GroupID(childComplexity), true
-	case "CpuFlavor.groupName":
-		if e.ComplexityRoot.CpuFlavor.GroupName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.GroupName(childComplexity), true
-	case "CpuFlavor.id":
-		if e.ComplexityRoot.CpuFlavor.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.ID(childComplexity), true
-	case "CpuFlavor.maxVcpu":
-		if e.ComplexityRoot.CpuFlavor.MaxVcpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.MaxVcpu(childComplexity), true
-	case "CpuFlavor.minVcpu":
-		if e.ComplexityRoot.CpuFlavor.MinVcpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.MinVcpu(childComplexity), true
-	case "CpuFlavor.ramMultiplier":
-		if e.ComplexityRoot.CpuFlavor.RAMMultiplier == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.RAMMultiplier(childComplexity), true
-	case "CpuFlavor.specifics":
-		if e.ComplexityRoot.CpuFlavor.Specifics == nil {
-			break
-		}
-
-		args, err := ec.field_CpuFlavor_specifics_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.CpuFlavor.Specifics(childComplexity, args["input"].(*SpecificsInput)), true
-	case "CpuFlavor.vcpuBurstable":
-		if e.ComplexityRoot.CpuFlavor.VcpuBurstable == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.VcpuBurstable(childComplexity), true
-
-	case "CpuType.cores":
-		if e.ComplexityRoot.CpuType.Cores == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.Cores(childComplexity), true
-	case "CpuType.displayName":
-		if e.ComplexityRoot.CpuType.DisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.DisplayName(childComplexity), true
-	case "CpuType.groupId":
-		if e.ComplexityRoot.CpuType.GroupID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.GroupID(childComplexity), true
-	case "CpuType.id":
-		if e.ComplexityRoot.CpuType.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.ID(childComplexity), true
-	case "CpuType.manufacturer":
-		if e.ComplexityRoot.CpuType.Manufacturer == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.Manufacturer(childComplexity), true
-	case "CpuType.threadsPerCore":
-		if e.ComplexityRoot.CpuType.ThreadsPerCore == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.ThreadsPerCore(childComplexity), true
-
-	case "DataCenter.compliance":
-		if e.ComplexityRoot.DataCenter.Compliance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.Compliance(childComplexity), true
-	case "DataCenter.globalNetwork":
-		if e.ComplexityRoot.DataCenter.GlobalNetwork == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.GlobalNetwork(childComplexity), true
-	case "DataCenter.gpuAvailability":
-		if e.ComplexityRoot.DataCenter.GpuAvailability == nil {
-			break
-		}
-
-		args, err := ec.field_DataCenter_gpuAvailability_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.DataCenter.GpuAvailability(childComplexity, args["input"].(*GpuAvailabilityInput)), true
-	case "DataCenter.id":
-		if e.ComplexityRoot.DataCenter.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.ID(childComplexity), true
-	case "DataCenter.listed":
-		if e.ComplexityRoot.DataCenter.Listed == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.Listed(childComplexity), true
-	case "DataCenter.location":
-		if e.ComplexityRoot.DataCenter.Location == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.Location(childComplexity), true
-	case "DataCenter.name":
-		if e.ComplexityRoot.DataCenter.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.Name(childComplexity), true
-	case "DataCenter.storageSupport":
-		if e.ComplexityRoot.DataCenter.StorageSupport == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.StorageSupport(childComplexity), true
-
-	case "Discount.discountFactor":
-		if e.ComplexityRoot.Discount.DiscountFactor == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Discount.DiscountFactor(childComplexity), true
-	case "Discount.expirationDate":
-		if e.ComplexityRoot.Discount.ExpirationDate == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Discount.ExpirationDate(childComplexity), true
-	case "Discount.type":
-		if e.ComplexityRoot.Discount.Type == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Discount.Type(childComplexity), true
-
-	case "Endpoint.activeBuildid":
-		if e.ComplexityRoot.Endpoint.ActiveBuildid == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ActiveBuildid(childComplexity), true
-	case "Endpoint.aiKey":
-		if e.ComplexityRoot.Endpoint.AiKey == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.AiKey(childComplexity), true
-	case "Endpoint.allowedCudaVersions":
-		if e.ComplexityRoot.Endpoint.AllowedCudaVersions == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.AllowedCudaVersions(childComplexity), true
-	case "Endpoint.compliance":
-		if e.ComplexityRoot.Endpoint.Compliance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Compliance(childComplexity), true
-	case "Endpoint.computeType":
-		if e.ComplexityRoot.Endpoint.ComputeType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ComputeType(childComplexity), true
-	case "Endpoint.createdAt":
-		if e.ComplexityRoot.Endpoint.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.CreatedAt(childComplexity), true
-	case "Endpoint.env":
-		if e.ComplexityRoot.Endpoint.Env == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Env(childComplexity), true
-	case "Endpoint.executionTimeoutMs":
-		if e.ComplexityRoot.Endpoint.ExecutionTimeoutMs == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ExecutionTimeoutMs(childComplexity), true
-	case "Endpoint.flashBootType":
-		if e.ComplexityRoot.Endpoint.FlashBootType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.FlashBootType(childComplexity), true
-	case "Endpoint.flashEnvironmentId":
-		if e.ComplexityRoot.Endpoint.FlashEnvironmentID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.FlashEnvironmentID(childComplexity), true
-	case "Endpoint.gpuCount":
-		if e.ComplexityRoot.Endpoint.GpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.GpuCount(childComplexity), true
-	case "Endpoint.gpuIds":
-		if e.ComplexityRoot.Endpoint.GpuIds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.GpuIds(childComplexity), true
-	case "Endpoint.id":
-		if e.ComplexityRoot.Endpoint.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ID(childComplexity), true
-	case "Endpoint.idePodId":
-		if e.ComplexityRoot.Endpoint.IdePodID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.IdePodID(childComplexity), true
-	case "Endpoint.idleTimeout":
-		if e.ComplexityRoot.Endpoint.IdleTimeout == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.IdleTimeout(childComplexity), true
-	case "Endpoint.instanceIds":
-		if e.ComplexityRoot.Endpoint.InstanceIds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.InstanceIds(childComplexity), true
-	case "Endpoint.locations":
-		if e.ComplexityRoot.Endpoint.Locations == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Locations(childComplexity), true
-	case "Endpoint.minCudaVersion":
-		if e.ComplexityRoot.Endpoint.MinCudaVersion == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.MinCudaVersion(childComplexity), true
-	case "Endpoint.modelReferences":
-		if e.ComplexityRoot.Endpoint.ModelReferences == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ModelReferences(childComplexity), true
-	case "Endpoint.name":
-		if e.ComplexityRoot.Endpoint.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Name(childComplexity), true
-	case "Endpoint.networkVolume":
-		if e.ComplexityRoot.Endpoint.NetworkVolume == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.NetworkVolume(childComplexity), true
-	case "Endpoint.networkVolumeId":
-		if e.ComplexityRoot.Endpoint.NetworkVolumeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.NetworkVolumeID(childComplexity), true
-	case "Endpoint.networkVolumeIds":
-		if e.ComplexityRoot.Endpoint.NetworkVolumeIds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.NetworkVolumeIds(childComplexity), true
-	case "Endpoint.pods":
-		if e.ComplexityRoot.Endpoint.Pods == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Pods(childComplexity), true
-	case "Endpoint.scalerType":
-		if e.ComplexityRoot.Endpoint.ScalerType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ScalerType(childComplexity), true
-	case "Endpoint.scalerValue":
-		if e.ComplexityRoot.Endpoint.ScalerValue == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ScalerValue(childComplexity), true
-	case "Endpoint.templateId":
-		if e.ComplexityRoot.Endpoint.TemplateID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.TemplateID(childComplexity), true
-	case "Endpoint.type":
-		if e.ComplexityRoot.Endpoint.Type == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Type(childComplexity), true
-	case "Endpoint.userId":
-		if e.ComplexityRoot.Endpoint.UserID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.UserID(childComplexity), true
-	case "Endpoint.version":
-		if e.ComplexityRoot.Endpoint.Version == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Version(childComplexity), true
-	case "Endpoint.workersMax":
-		if e.ComplexityRoot.Endpoint.WorkersMax == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.WorkersMax(childComplexity), true
-	case "Endpoint.workersMin":
-		if e.ComplexityRoot.Endpoint.WorkersMin == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.WorkersMin(childComplexity), true
-	case "Endpoint.workersPFBTarget":
-		if e.ComplexityRoot.Endpoint.WorkersPFBTarget == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.WorkersPFBTarget(childComplexity), true
-	case "Endpoint.workersStandby":
-		if e.ComplexityRoot.Endpoint.WorkersStandby == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.WorkersStandby(childComplexity), true
-
-	case "EnvironmentVariable.key":
-		if e.ComplexityRoot.EnvironmentVariable.Key == nil {
-			break
-		}
-
-		return e.ComplexityRoot.EnvironmentVariable.Key(childComplexity), true
-	case "EnvironmentVariable.value":
-		if e.ComplexityRoot.EnvironmentVariable.Value == nil {
-			break
-		}
-
-		return e.ComplexityRoot.EnvironmentVariable.Value(childComplexity), true
-
-	case "GpuAvailability.available":
-		if e.ComplexityRoot.GpuAvailability.Available == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.Available(childComplexity), true
-	case "GpuAvailability.displayName":
-		if e.ComplexityRoot.GpuAvailability.DisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.DisplayName(childComplexity), true
-	case "GpuAvailability.gpuTypeDisplayName":
-		if e.ComplexityRoot.GpuAvailability.GpuTypeDisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.GpuTypeDisplayName(childComplexity), true
-	case "GpuAvailability.gpuTypeId":
-		if e.ComplexityRoot.GpuAvailability.GpuTypeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.GpuTypeID(childComplexity), true
-	case "GpuAvailability.id":
-		if e.ComplexityRoot.GpuAvailability.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.ID(childComplexity), true
-	case "GpuAvailability.stockStatus":
-		if e.ComplexityRoot.GpuAvailability.StockStatus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.StockStatus(childComplexity), true
-
-	case "GpuType.clusterPrice":
-		if e.ComplexityRoot.GpuType.ClusterPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.ClusterPrice(childComplexity), true
-	case "GpuType.communityCloud":
-		if e.ComplexityRoot.GpuType.CommunityCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.CommunityCloud(childComplexity), true
-	case "GpuType.communityPrice":
-		if e.ComplexityRoot.GpuType.CommunityPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.CommunityPrice(childComplexity), true
-	case "GpuType.communitySpotPrice":
-		if e.ComplexityRoot.GpuType.CommunitySpotPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.CommunitySpotPrice(childComplexity), true
-	case "GpuType.cudaCores":
-		if e.ComplexityRoot.GpuType.CudaCores == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.CudaCores(childComplexity), true
-	case "GpuType.displayName":
-		if e.ComplexityRoot.GpuType.DisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.DisplayName(childComplexity), true
-	case "GpuType.id":
-		if e.ComplexityRoot.GpuType.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.ID(childComplexity), true
-	case "GpuType.lowestPrice":
-		if e.ComplexityRoot.GpuType.LowestPrice == nil {
-			break
-		}
-
-		args, err := ec.field_GpuType_lowestPrice_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.GpuType.LowestPrice(childComplexity, args["input"].(*GpuLowestPriceInput)), true
-	case "GpuType.manufacturer":
-		if e.ComplexityRoot.GpuType.Manufacturer == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.Manufacturer(childComplexity), true
-	case "GpuType.maxGpuCount":
-		if e.ComplexityRoot.GpuType.MaxGpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MaxGpuCount(childComplexity), true
-	case "GpuType.maxGpuCountCommunityCloud":
-		if e.ComplexityRoot.GpuType.MaxGpuCountCommunityCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MaxGpuCountCommunityCloud(childComplexity), true
-	case "GpuType.maxGpuCountSecureCloud":
-		if e.ComplexityRoot.GpuType.MaxGpuCountSecureCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MaxGpuCountSecureCloud(childComplexity), true
-	case "GpuType.memoryInGb":
-		if e.ComplexityRoot.GpuType.MemoryInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MemoryInGb(childComplexity), true
-	case "GpuType.minPodGpuCount":
-		if e.ComplexityRoot.GpuType.MinPodGpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MinPodGpuCount(childComplexity), true
-	case "GpuType.nodeGroupDatacenters":
-		if e.ComplexityRoot.GpuType.NodeGroupDatacenters == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.NodeGroupDatacenters(childComplexity), true
-	case "GpuType.nodeGroupGpuSizes":
-		if e.ComplexityRoot.GpuType.NodeGroupGpuSizes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.NodeGroupGpuSizes(childComplexity), true
-	case "GpuType.oneMonthPrice":
-		if e.ComplexityRoot.GpuType.OneMonthPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.OneMonthPrice(childComplexity), true
-	case "GpuType.oneWeekPrice":
-		if e.ComplexityRoot.GpuType.OneWeekPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.OneWeekPrice(childComplexity), true
-	case "GpuType.oneYearPrice":
-		if e.ComplexityRoot.GpuType.OneYearPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.OneYearPrice(childComplexity), true
-	case "GpuType.secureCloud":
-		if e.ComplexityRoot.GpuType.SecureCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.SecureCloud(childComplexity), true
-	case "GpuType.securePrice":
-		if e.ComplexityRoot.GpuType.SecurePrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.SecurePrice(childComplexity), true
-	case "GpuType.secureSpotPrice":
-		if e.ComplexityRoot.GpuType.SecureSpotPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.SecureSpotPrice(childComplexity), true
-	case "GpuType.sixMonthPrice":
-		if e.ComplexityRoot.GpuType.SixMonthPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.SixMonthPrice(childComplexity), true
-	case "GpuType.threeMonthPrice":
-		if e.ComplexityRoot.GpuType.ThreeMonthPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.ThreeMonthPrice(childComplexity), true
-	case "GpuType.throughput":
-		if e.ComplexityRoot.GpuType.Throughput == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.Throughput(childComplexity), true
-
-	case "GpuTypeCudaVersion.availability":
-		if e.ComplexityRoot.GpuTypeCudaVersion.Availability == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuTypeCudaVersion.Availability(childComplexity), true
-	case "GpuTypeCudaVersion.cudaVersion":
-		if e.ComplexityRoot.GpuTypeCudaVersion.CudaVersion == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuTypeCudaVersion.CudaVersion(childComplexity), true
-
-	case "LowestPrice.availableGpuCounts":
-		if e.ComplexityRoot.LowestPrice.AvailableGpuCounts == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.AvailableGpuCounts(childComplexity), true
-	case "LowestPrice.compliance":
-		if e.ComplexityRoot.LowestPrice.Compliance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.Compliance(childComplexity), true
-	case "LowestPrice.countryCode":
-		if e.ComplexityRoot.LowestPrice.CountryCode == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.CountryCode(childComplexity), true
-	case "LowestPrice.gpuName":
-		if e.ComplexityRoot.LowestPrice.GpuName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.GpuName(childComplexity), true
-	case "LowestPrice.gpuTypeCudaVersions":
-		if e.ComplexityRoot.LowestPrice.GpuTypeCudaVersions == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.GpuTypeCudaVersions(childComplexity), true
-	case "LowestPrice.gpuTypeId":
-		if e.ComplexityRoot.LowestPrice.GpuTypeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.GpuTypeID(childComplexity), true
-	case "LowestPrice.maxGpuCount":
-		if e.ComplexityRoot.LowestPrice.MaxGpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MaxGpuCount(childComplexity), true
-	case "LowestPrice.maxUnreservedGpuCount":
-		if e.ComplexityRoot.LowestPrice.MaxUnreservedGpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MaxUnreservedGpuCount(childComplexity), true
-	case "LowestPrice.minDisk":
-		if e.ComplexityRoot.LowestPrice.MinDisk == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinDisk(childComplexity), true
-	case "LowestPrice.minDownload":
-		if e.ComplexityRoot.LowestPrice.MinDownload == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinDownload(childComplexity), true
-	case "LowestPrice.minMemory":
-		if e.ComplexityRoot.LowestPrice.MinMemory == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinMemory(childComplexity), true
-	case "LowestPrice.minUpload":
-		if e.ComplexityRoot.LowestPrice.MinUpload == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinUpload(childComplexity), true
-	case "LowestPrice.minVcpu":
-		if e.ComplexityRoot.LowestPrice.MinVcpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinVcpu(childComplexity), true
-	case "LowestPrice.minimumBidPrice":
-		if e.ComplexityRoot.LowestPrice.MinimumBidPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinimumBidPrice(childComplexity), true
-	case "LowestPrice.rentalPercentage":
-		if e.ComplexityRoot.LowestPrice.RentalPercentage == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.RentalPercentage(childComplexity), true
-	case "LowestPrice.rentedCount":
-		if e.ComplexityRoot.LowestPrice.RentedCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.RentedCount(childComplexity), true
-	case "LowestPrice.stockStatus":
-		if e.ComplexityRoot.LowestPrice.StockStatus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.StockStatus(childComplexity), true
-	case "LowestPrice.supportPublicIp":
-		if e.ComplexityRoot.LowestPrice.SupportPublicIP == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.SupportPublicIP(childComplexity), true
-	case "LowestPrice.totalCount":
-		if e.ComplexityRoot.LowestPrice.TotalCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.TotalCount(childComplexity), true
-	case "LowestPrice.uninterruptablePrice":
-		if e.ComplexityRoot.LowestPrice.UninterruptablePrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.UninterruptablePrice(childComplexity), true
-
-	case "Mutation.createCluster":
-		if e.ComplexityRoot.Mutation.CreateCluster == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_createCluster_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.CreateCluster(childComplexity, args["input"].(CreateClusterInput)), true
-	case "Mutation.createNetworkVolume":
-		if e.ComplexityRoot.Mutation.CreateNetworkVolume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_createNetworkVolume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.CreateNetworkVolume(childComplexity, args["input"].(CreateNetworkVolumeInput)), true
-	case "Mutation.deleteCluster":
-		if e.ComplexityRoot.Mutation.DeleteCluster == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteCluster_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteCluster(childComplexity, args["input"].(DeleteClusterInput)), true
-	case "Mutation.deleteEndpoint":
-		if e.ComplexityRoot.Mutation.DeleteEndpoint == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteEndpoint_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteEndpoint(childComplexity, args["id"].(string)), true
-	case "Mutation.deleteNetworkVolume":
-		if e.ComplexityRoot.Mutation.DeleteNetworkVolume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteNetworkVolume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteNetworkVolume(childComplexity, args["input"].(DeleteNetworkVolumeInput)), true
-	case "Mutation.deleteRegistryAuth":
-		if e.ComplexityRoot.Mutation.DeleteRegistryAuth == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteRegistryAuth_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteRegistryAuth(childComplexity, args["registryAuthId"].(string)), true
-	case "Mutation.deleteTemplate":
-		if e.ComplexityRoot.Mutation.DeleteTemplate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteTemplate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteTemplate(childComplexity, args["templateName"].(*string)), true
-	case "Mutation.deployCpuPod":
-		if e.ComplexityRoot.Mutation.DeployCPUPod == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deployCpuPod_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeployCPUPod(childComplexity, args["input"].(DeployCPUPodInput)), true
-	case "Mutation.podBidResume":
-		if e.ComplexityRoot.Mutation.PodBidResume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podBidResume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodBidResume(childComplexity, args["input"].(PodBidResumeInput)), true
-	case "Mutation.podEditJob":
-		if e.ComplexityRoot.Mutation.PodEditJob == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podEditJob_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodEditJob(childComplexity, args["input"].(PodEditJobInput)), true
-	case "Mutation.podFindAndDeployOnDemand":
-		if e.ComplexityRoot.Mutation.PodFindAndDeployOnDemand == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podFindAndDeployOnDemand_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodFindAndDeployOnDemand(childComplexity, args["input"].(*PodFindAndDeployOnDemandInput)), true
-	case "Mutation.podRentInterruptable":
-		if e.ComplexityRoot.Mutation.PodRentInterruptable == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podRentInterruptable_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodRentInterruptable(childComplexity, args["input"].(PodRentInterruptableInput)), true
-	case "Mutation.podRestart":
-		if e.ComplexityRoot.Mutation.PodRestart == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podRestart_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodRestart(childComplexity, args["input"].(PodRestartInput)), true
-	case "Mutation.podResume":
-		if e.ComplexityRoot.Mutation.PodResume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podResume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodResume(childComplexity, args["input"].(PodResumeInput)), true
-	case "Mutation.podStop":
-		if e.ComplexityRoot.Mutation.PodStop == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podStop_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodStop(childComplexity, args["input"].(PodStopInput)), true
-	case "Mutation.podTerminate":
-		if e.ComplexityRoot.Mutation.PodTerminate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podTerminate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodTerminate(childComplexity, args["input"].(PodTerminateInput)), true
-	case "Mutation.saveEndpoint":
-		if e.ComplexityRoot.Mutation.SaveEndpoint == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_saveEndpoint_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SaveEndpoint(childComplexity, args["input"].(EndpointInput)), true
-	case "Mutation.saveRegistryAuth":
-		if e.ComplexityRoot.Mutation.SaveRegistryAuth == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_saveRegistryAuth_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SaveRegistryAuth(childComplexity, args["input"].(SaveRegistryAuthInput)), true
-	case "Mutation.saveTemplate":
-		if e.ComplexityRoot.Mutation.SaveTemplate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_saveTemplate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SaveTemplate(childComplexity, args["input"].(*SaveTemplateInput)), true
-	case "Mutation.secretCreate":
-		if e.ComplexityRoot.Mutation.SecretCreate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_secretCreate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SecretCreate(childComplexity, args["input"].(SecretCreateInput)), true
-	case "Mutation.secretDelete":
-		if e.ComplexityRoot.Mutation.SecretDelete == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_secretDelete_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SecretDelete(childComplexity, args["id"].(string)), true
-	case "Mutation.updateEndpointTemplate":
-		if e.ComplexityRoot.Mutation.UpdateEndpointTemplate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_updateEndpointTemplate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.UpdateEndpointTemplate(childComplexity, args["input"].(*UpdateEndpointTemplateInput)), true
-	case "Mutation.updateNetworkVolume":
-		if e.ComplexityRoot.Mutation.UpdateNetworkVolume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_updateNetworkVolume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.UpdateNetworkVolume(childComplexity, args["input"].(UpdateNetworkVolumeInput)), true
-	case "Mutation.updateRegistryAuth":
-		if e.ComplexityRoot.Mutation.UpdateRegistryAuth == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_updateRegistryAuth_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.UpdateRegistryAuth(childComplexity, args["input"].(UpdateRegistryAuthInput)), true
-	case "Mutation.updateUserSettings":
-		if e.ComplexityRoot.Mutation.UpdateUserSettings == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_updateUserSettings_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.UpdateUserSettings(childComplexity, args["input"].(*UpdateUserSettingsInput)), true
-
-	case "NetworkVolume.dataCenter":
-		if e.ComplexityRoot.NetworkVolume.DataCenter == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.DataCenter(childComplexity), true
-	case "NetworkVolume.dataCenterId":
-		if e.ComplexityRoot.NetworkVolume.DataCenterID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.DataCenterID(childComplexity), true
-	case "NetworkVolume.id":
-		if e.ComplexityRoot.NetworkVolume.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.ID(childComplexity), true
-	case "NetworkVolume.name":
-		if e.ComplexityRoot.NetworkVolume.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.Name(childComplexity), true
-	case "NetworkVolume.size":
-		if e.ComplexityRoot.NetworkVolume.Size == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.Size(childComplexity), true
-
-	case "NetworkVolumeIds.dataCenterId":
-		if e.ComplexityRoot.NetworkVolumeIds.DataCenterID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolumeIds.DataCenterID(childComplexity), true
-	case "NetworkVolumeIds.networkVolumeId":
-		if e.ComplexityRoot.NetworkVolumeIds.NetworkVolumeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolumeIds.NetworkVolumeID(childComplexity), true
-
-	case "Pod.adjustedCostPerHr":
-		if e.ComplexityRoot.Pod.AdjustedCostPerHr == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.AdjustedCostPerHr(childComplexity), true
-	case "Pod.bidPerGpu":
-		if e.ComplexityRoot.Pod.BidPerGpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.BidPerGpu(childComplexity), true
-	case "Pod.clusterIp":
-		if e.ComplexityRoot.Pod.ClusterIP == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ClusterIP(childComplexity), true
-	case "Pod.clusterIdx":
-		if e.ComplexityRoot.Pod.ClusterIdx == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ClusterIdx(childComplexity), true
-	case "Pod.clusterRole":
-		if e.ComplexityRoot.Pod.ClusterRole == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ClusterRole(childComplexity), true
-	case "Pod.containerDiskInGb":
-		if e.ComplexityRoot.Pod.ContainerDiskInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ContainerDiskInGb(childComplexity), true
-	case "Pod.containerRegistryAuthId":
-		if e.ComplexityRoot.Pod.ContainerRegistryAuthID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ContainerRegistryAuthID(childComplexity), true
-	case "Pod.costPerHr":
-		if e.ComplexityRoot.Pod.CostPerHr == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.CostPerHr(childComplexity), true
-	case "Pod.createdAt":
-		if e.ComplexityRoot.Pod.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.CreatedAt(childComplexity), true
-	case "Pod.desiredStatus":
-		if e.ComplexityRoot.Pod.DesiredStatus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.DesiredStatus(childComplexity), true
-	case "Pod.dockerArgs":
-		if e.ComplexityRoot.Pod.DockerArgs == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.DockerArgs(childComplexity), true
-	case "Pod.dockerId":
-		if e.ComplexityRoot.Pod.DockerID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.DockerID(childComplexity), true
-	case "Pod.env":
-		if e.ComplexityRoot.Pod.Env == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Env(childComplexity), true
-	case "Pod.gpuCount":
-		if e.ComplexityRoot.Pod.GpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.GpuCount(childComplexity), true
-	case "Pod.id":
-		if e.ComplexityRoot.Pod.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ID(childComplexity), true
-	case "Pod.imageName":
-		if e.ComplexityRoot.Pod.ImageName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ImageName(childComplexity), true
-	case "Pod.lastStartedAt":
-		if e.ComplexityRoot.Pod.LastStartedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.LastStartedAt(childComplexity), true
-	case "Pod.lastStatusChange":
-		if e.ComplexityRoot.Pod.LastStatusChange == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.LastStatusChange(childComplexity), true
-	case "Pod.latestTelemetry":
-		if e.ComplexityRoot.Pod.LatestTelemetry == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.LatestTelemetry(childComplexity), true
-	case "Pod.locked":
-		if e.ComplexityRoot.Pod.Locked == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Locked(childComplexity), true
-	case "Pod.lowestBidPriceToResume":
-		if e.ComplexityRoot.Pod.LowestBidPriceToResume == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.LowestBidPriceToResume(childComplexity), true
-	case "Pod.machine":
-		if e.ComplexityRoot.Pod.Machine == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Machine(childComplexity), true
-	case "Pod.machineId":
-		if e.ComplexityRoot.Pod.MachineID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.MachineID(childComplexity), true
-	case "Pod.memoryInGb":
-		if e.ComplexityRoot.Pod.MemoryInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.MemoryInGb(childComplexity), true
-	case "Pod.name":
-		if e.ComplexityRoot.Pod.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Name(childComplexity), true
-	case "Pod.networkVolumeId":
-		if e.ComplexityRoot.Pod.NetworkVolumeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.NetworkVolumeID(childComplexity), true
-	case "Pod.podType":
-		if e.ComplexityRoot.Pod.PodType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.PodType(childComplexity), true
-	case "Pod.port":
-		if e.ComplexityRoot.Pod.Port == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Port(childComplexity), true
-	case "Pod.ports":
-		if e.ComplexityRoot.Pod.Ports == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Ports(childComplexity), true
-	case "Pod.runtime":
-		if e.ComplexityRoot.Pod.Runtime == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Runtime(childComplexity), true
-	case "Pod.stopAfter":
-		if e.ComplexityRoot.Pod.StopAfter == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.StopAfter(childComplexity), true
-	case "Pod.templateId":
-		if e.ComplexityRoot.Pod.TemplateID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.TemplateID(childComplexity), true
-	case "Pod.terminateAfter":
-		if e.ComplexityRoot.Pod.TerminateAfter == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.TerminateAfter(childComplexity), true
-	case "Pod.uptimeSeconds":
-		if e.ComplexityRoot.Pod.UptimeSeconds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.UptimeSeconds(childComplexity), true
-	case "Pod.vcpuCount":
-		if e.ComplexityRoot.Pod.VcpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.VcpuCount(childComplexity), true
-	case "Pod.volumeInGb":
-		if e.ComplexityRoot.Pod.VolumeInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.VolumeInGb(childComplexity), true
-	case "Pod.volumeMountPath":
-		if e.ComplexityRoot.Pod.VolumeMountPath == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.VolumeMountPath(childComplexity), true
-
-	case "PodMachineInfo.dataCenterId":
-		if e.ComplexityRoot.PodMachineInfo.DataCenterID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.DataCenterID(childComplexity), true
-	case "PodMachineInfo.gpuDisplayName":
-		if e.ComplexityRoot.PodMachineInfo.GpuDisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.GpuDisplayName(childComplexity), true
-	case "PodMachineInfo.gpuTypeId":
-		if e.ComplexityRoot.PodMachineInfo.GpuTypeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.GpuTypeID(childComplexity), true
-	case "PodMachineInfo.location":
-		if e.ComplexityRoot.PodMachineInfo.Location == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.Location(childComplexity), true
-	case "PodMachineInfo.podHostId":
-		if e.ComplexityRoot.PodMachineInfo.PodHostID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.PodHostID(childComplexity), true
-	case "PodMachineInfo.secureCloud":
-		if e.ComplexityRoot.PodMachineInfo.SecureCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.SecureCloud(childComplexity), true
-
-	case "PodRuntime.container":
-		if e.ComplexityRoot.PodRuntime.Container == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntime.Container(childComplexity), true
-	case "PodRuntime.gpus":
-		if e.ComplexityRoot.PodRuntime.Gpus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntime.Gpus(childComplexity), true
-	case "PodRuntime.ports":
-		if e.ComplexityRoot.PodRuntime.Ports == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntime.Ports(childComplexity), true
-	case "PodRuntime.uptimeInSeconds":
-		if e.ComplexityRoot.PodRuntime.UptimeInSeconds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntime.UptimeInSeconds(childComplexity), true
-
-	case "PodRuntimeContainer.cpuPercent":
-		if e.ComplexityRoot.PodRuntimeContainer.CPUPercent == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeContainer.CPUPercent(childComplexity), true
-	case "PodRuntimeContainer.memoryPercent":
-		if e.ComplexityRoot.PodRuntimeContainer.MemoryPercent == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeContainer.MemoryPercent(childComplexity), true
-
-	case "PodRuntimeGpus.gpuUtilPercent":
-		if e.ComplexityRoot.PodRuntimeGpus.GpuUtilPercent == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeGpus.GpuUtilPercent(childComplexity), true
-	case "PodRuntimeGpus.id":
-		if e.ComplexityRoot.PodRuntimeGpus.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeGpus.ID(childComplexity), true
-	case "PodRuntimeGpus.memoryUtilPercent":
-		if e.ComplexityRoot.PodRuntimeGpus.MemoryUtilPercent == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeGpus.MemoryUtilPercent(childComplexity), true
-
-	case "PodRuntimePorts.ip":
-		if e.ComplexityRoot.PodRuntimePorts.IP == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.IP(childComplexity), true
-	case "PodRuntimePorts.isIpPublic":
-		if e.ComplexityRoot.PodRuntimePorts.IsIPPublic == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.IsIPPublic(childComplexity), true
-	case "PodRuntimePorts.privatePort":
-		if e.ComplexityRoot.PodRuntimePorts.PrivatePort == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.PrivatePort(childComplexity), true
-	case "PodRuntimePorts.publicPort":
-		if e.ComplexityRoot.PodRuntimePorts.PublicPort == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.PublicPort(childComplexity), true
-	case "PodRuntimePorts.type":
-		if e.ComplexityRoot.PodRuntimePorts.Type == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.Type(childComplexity), true
-
-	case "PodTelemetry.state":
-		if e.ComplexityRoot.PodTelemetry.State == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTelemetry.State(childComplexity), true
-	case "PodTelemetry.time":
-		if e.ComplexityRoot.PodTelemetry.Time == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTelemetry.Time(childComplexity), true
-
-	case "PodTemplate.advancedStart":
-		if e.ComplexityRoot.PodTemplate.AdvancedStart == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.AdvancedStart(childComplexity), true
-	case "PodTemplate.category":
-		if e.ComplexityRoot.PodTemplate.Category == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Category(childComplexity), true
-	case "PodTemplate.config":
-		if e.ComplexityRoot.PodTemplate.Config == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Config(childComplexity), true
-	case "PodTemplate.containerDiskInGb":
-		if e.ComplexityRoot.PodTemplate.ContainerDiskInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.ContainerDiskInGb(childComplexity), true
-	case "PodTemplate.containerRegistryAuthId":
-		if e.ComplexityRoot.PodTemplate.ContainerRegistryAuthID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.ContainerRegistryAuthID(childComplexity), true
-	case "PodTemplate.dockerArgs":
-		if e.ComplexityRoot.PodTemplate.DockerArgs == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.DockerArgs(childComplexity), true
-	case "PodTemplate.env":
-		if e.ComplexityRoot.PodTemplate.Env == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Env(childComplexity), true
-	case "PodTemplate.id":
-		if e.ComplexityRoot.PodTemplate.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.ID(childComplexity), true
-	case "PodTemplate.imageName":
-		if e.ComplexityRoot.PodTemplate.ImageName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.ImageName(childComplexity), true
-	case "PodTemplate.isPublic":
-		if e.ComplexityRoot.PodTemplate.IsPublic == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.IsPublic(childComplexity), true
-	case "PodTemplate.isRunpod":
-		if e.ComplexityRoot.PodTemplate.IsRunpod == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.IsRunpod(childComplexity), true
-	case "PodTemplate.isServerless":
-		if e.ComplexityRoot.PodTemplate.IsServerless == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.IsServerless(childComplexity), true
-	case "PodTemplate.name":
-		if e.ComplexityRoot.PodTemplate.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Name(childComplexity), true
-	case "PodTemplate.ports":
-		if e.ComplexityRoot.PodTemplate.Ports == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Ports(childComplexity), true
-	case "PodTemplate.portsConfig":
-		if e.ComplexityRoot.PodTemplate.PortsConfig == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.PortsConfig(childComplexity), true
-	case "PodTemplate.readme":
-		if e.ComplexityRoot.PodTemplate.Readme == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Readme(childComplexity), true
-	case "PodTemplate.startJupyter":
-		if e.ComplexityRoot.PodTemplate.StartJupyter == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.StartJupyter(childComplexity), true
-	case "PodTemplate.startSsh":
-		if e.ComplexityRoot.PodTemplate.StartSSH == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.StartSSH(childComplexity), true
-	case "PodTemplate.startScript":
-		if e.ComplexityRoot.PodTemplate.StartScript == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.StartScript(childComplexity), true
-	case "PodTemplate.volumeInGb":
-		if e.ComplexityRoot.PodTemplate.VolumeInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.VolumeInGb(childComplexity), true
-	case "PodTemplate.volumeMountPath":
-		if e.ComplexityRoot.PodTemplate.VolumeMountPath == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.VolumeMountPath(childComplexity), true
-
-	case "Query.cpuFlavors":
-		if e.ComplexityRoot.Query.CPUFlavors == nil {
-			break
-		}
-
-		args, err := ec.field_Query_cpuFlavors_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.CPUFlavors(childComplexity, args["input"].(*CPUFlavorInput)), true
-	case "Query.cpuTypes":
-		if e.ComplexityRoot.Query.CPUTypes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.CPUTypes(childComplexity), true
-	case "Query.countryCodes":
-		if e.ComplexityRoot.Query.CountryCodes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.CountryCodes(childComplexity), true
-	case "Query.dataCenters":
-		if e.ComplexityRoot.Query.DataCenters == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.DataCenters(childComplexity), true
-	case "Query.gpuTypes":
-		if e.ComplexityRoot.Query.GpuTypes == nil {
-			break
-		}
-
-		args, err := ec.field_Query_gpuTypes_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.GpuTypes(childComplexity, args["input"].(*GpuTypeFilter)), true
-
-	case "Query.myself":
-		if e.ComplexityRoot.Query.Myself == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.Myself(childComplexity), true
-	case "Query.pod":
-		if e.ComplexityRoot.Query.Pod == nil {
-			break
-		}
-
-		args, err := ec.field_Query_pod_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.Pod(childComplexity, args["input"].(*PodFilter)), true
-	case "Query.podTemplate":
-		if e.ComplexityRoot.Query.PodTemplate == nil {
-			break
-		}
-
-		args, err := ec.field_Query_podTemplate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.PodTemplate(childComplexity, args["id"].(string)), true
-	case "Query.podTemplates":
-		if e.ComplexityRoot.Query.PodTemplates == nil {
-			break
-		}
-
-		args, err := ec.field_Query_podTemplates_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.PodTemplates(childComplexity, args["input"].(*PodTemplateInput)), true
-	case "Query.serverlessGpuPools":
-		if e.ComplexityRoot.Query.ServerlessGpuPools == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.ServerlessGpuPools(childComplexity), true
-
-	case "Secret.createdAt":
-		if e.ComplexityRoot.Secret.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.CreatedAt(childComplexity), true
-	case "Secret.description":
-		if e.ComplexityRoot.Secret.Description == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.Description(childComplexity), true
-	case "Secret.id":
-		if e.ComplexityRoot.Secret.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.ID(childComplexity), true
-	case "Secret.lastUpdatedAt":
-		if e.ComplexityRoot.Secret.LastUpdatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.LastUpdatedAt(childComplexity), true
-	case "Secret.name":
-		if e.ComplexityRoot.Secret.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.Name(childComplexity), true
-	case "Secret.updatedAt":
-		if e.ComplexityRoot.Secret.UpdatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.UpdatedAt(childComplexity), true
-
-	case "ServerlessGpuPool.gpuTypeIds":
-		if e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds(childComplexity), true
-	case "ServerlessGpuPool.id":
-		if e.ComplexityRoot.ServerlessGpuPool.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ServerlessGpuPool.ID(childComplexity), true
-
-	case "Specifics.securePrice":
-		if e.ComplexityRoot.Specifics.SecurePrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Specifics.SecurePrice(childComplexity), true
-	case "Specifics.slsPrice":
-		if e.ComplexityRoot.Specifics.SlsPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Specifics.SlsPrice(childComplexity), true
-	case "Specifics.stockStatus":
-		if e.ComplexityRoot.Specifics.StockStatus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Specifics.StockStatus(childComplexity), true
-
-	case "TemplatePortConfig.name":
-		if e.ComplexityRoot.TemplatePortConfig.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.TemplatePortConfig.Name(childComplexity), true
-	case "TemplatePortConfig.port":
-		if e.ComplexityRoot.TemplatePortConfig.Port == nil {
-			break
-		}
-
-		return e.ComplexityRoot.TemplatePortConfig.Port(childComplexity), true
-
-	case "User.authId":
-		if e.ComplexityRoot.User.AuthID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.AuthID(childComplexity), true
-	case "User.clientBalance":
-		if e.ComplexityRoot.User.ClientBalance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.ClientBalance(childComplexity), true
-	case "User.cluster":
-		if e.ComplexityRoot.User.Cluster == nil {
-			break
-		}
-
-		args, err := ec.field_User_cluster_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.User.Cluster(childComplexity, args["input"].(*ClusterInput)), true
-	case "User.containerRegistryCreds":
-		if e.ComplexityRoot.User.ContainerRegistryCreds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.ContainerRegistryCreds(childComplexity), true
-	case "User.currentSpendPerHr":
-		if e.ComplexityRoot.User.CurrentSpendPerHr == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.CurrentSpendPerHr(childComplexity), true
-	case "User.email":
-		if e.ComplexityRoot.User.Email == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.Email(childComplexity), true
-	case "User.endpoint":
-		if e.ComplexityRoot.User.Endpoint == nil {
-			break
-		}
-
-		args, err := ec.field_User_endpoint_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.User.Endpoint(childComplexity, args["id"].(string)), true
-	case "User.endpoints":
-		if e.ComplexityRoot.User.Endpoints == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.Endpoints(childComplexity), true
-	case "User.id":
-		if e.ComplexityRoot.User.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.ID(childComplexity), true
-	case "User.networkVolumes":
-		if e.ComplexityRoot.User.NetworkVolumes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.NetworkVolumes(childComplexity), true
-	case "User.notifyLowBalance":
-		if e.ComplexityRoot.User.NotifyLowBalance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.NotifyLowBalance(childComplexity), true
-	case "User.notifyPodsGeneral":
-		if e.ComplexityRoot.User.NotifyPodsGeneral == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.NotifyPodsGeneral(childComplexity), true
-	case "User.notifyPodsStale":
-		if e.ComplexityRoot.User.NotifyPodsStale == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.NotifyPodsStale(childComplexity), true
-	case "User.podTemplates":
-		if e.ComplexityRoot.User.PodTemplates == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.PodTemplates(childComplexity), true
-	case "User.pods":
-		if e.ComplexityRoot.User.Pods == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.Pods(childComplexity), true
-	case "User.pubKey":
-		if e.ComplexityRoot.User.PubKey == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.PubKey(childComplexity), true
-	case "User.secrets":
-		if e.ComplexityRoot.User.Secrets == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.Secrets(childComplexity), true
-	case "User.serverlessDiscount":
-		if e.ComplexityRoot.User.ServerlessDiscount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.ServerlessDiscount(childComplexity), true
-	case "User.spendLimit":
-		if e.ComplexityRoot.User.SpendLimit == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.SpendLimit(childComplexity), true
-
-	}
 	return 0, false
 }
 
@@ -15061,6 +12822,10 @@ func (ec *executionContext) unmarshalInputdeployCpuPodInput(ctx context.Context,
 var clusterImplementors = []string{"Cluster"}
 
 func (ec *executionContext) _Cluster(ctx context.Context, sel ast.SelectionSet, obj *Cluster) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCluster()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, clusterImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15124,6 +12889,10 @@ func (ec *executionContext) _Cluster(ctx context.Context, sel ast.SelectionSet, 
 var containerRegistryAuthImplementors = []string{"ContainerRegistryAuth"}
 
 func (ec *executionContext) _ContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, obj *ContainerRegistryAuth) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainContainerRegistryAuth()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, containerRegistryAuthImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15167,6 +12936,10 @@ func (ec *executionContext) _ContainerRegistryAuth(ctx context.Context, sel ast.
 var cpuFlavorImplementors = []string{"CpuFlavor"}
 
 func (ec *executionContext) _CpuFlavor(ctx context.Context, sel ast.SelectionSet, obj *CPUFlavor) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCPUFlavor()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, cpuFlavorImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15283,6 +13056,10 @@ func (ec *executionContext) _CpuFlavor(ctx context.Context, sel ast.SelectionSet
 var cpuTypeImplementors = []string{"CpuType"}
 
 func (ec *executionContext) _CpuType(ctx context.Context, sel ast.SelectionSet, obj *CPUType) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCPUType()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, cpuTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15346,6 +13123,10 @@ func (ec *executionContext) _CpuType(ctx context.Context, sel ast.SelectionSet, 
 var dataCenterImplementors = []string{"DataCenter"}
 
 func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSet, obj *DataCenter) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainDataCenter()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, dataCenterImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15452,6 +13233,10 @@ func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSe
 var discountImplementors = []string{"Discount"}
 
 func (ec *executionContext) _Discount(ctx context.Context, sel ast.SelectionSet, obj *Discount) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainDiscount()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, discountImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15500,6 +13285,10 @@ func (ec *executionContext) _Discount(ctx context.Context, sel ast.SelectionSet,
 var endpointImplementors = []string{"Endpoint"}
 
 func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet, obj *Endpoint) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainEndpoint()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, endpointImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15703,6 +13492,10 @@ func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet,
 var environmentVariableImplementors = []string{"EnvironmentVariable"}
 
 func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.SelectionSet, obj *EnvironmentVariable) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainEnvironmentVariable()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, environmentVariableImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15746,6 +13539,10 @@ func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.Se
 var gpuAvailabilityImplementors = []string{"GpuAvailability"}
 
 func (ec *executionContext) _GpuAvailability(ctx context.Context, sel ast.SelectionSet, obj *GpuAvailability) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuAvailability()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuAvailabilityImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15809,6 +13606,10 @@ func (ec *executionContext) _GpuAvailability(ctx context.Context, sel ast.Select
 var gpuTypeImplementors = []string{"GpuType"}
 
 func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, obj *GpuType) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuType()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16000,6 +13801,10 @@ func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, 
 var gpuTypeCudaVersionImplementors = []string{"GpuTypeCudaVersion"}
 
 func (ec *executionContext) _GpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, obj *GpuTypeCudaVersion) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuTypeCudaVersion()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuTypeCudaVersionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16043,6 +13848,10 @@ func (ec *executionContext) _GpuTypeCudaVersion(ctx context.Context, sel ast.Sel
 var lowestPriceImplementors = []string{"LowestPrice"}
 
 func (ec *executionContext) _LowestPrice(ctx context.Context, sel ast.SelectionSet, obj *LowestPrice) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainLowestPrice()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, lowestPriceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16392,6 +14201,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 var networkVolumeImplementors = []string{"NetworkVolume"}
 
 func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.SelectionSet, obj *NetworkVolume) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainNetworkVolume()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, networkVolumeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16450,6 +14263,10 @@ func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.Selectio
 var networkVolumeIdsImplementors = []string{"NetworkVolumeIds"}
 
 func (ec *executionContext) _NetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, obj *NetworkVolumeIds) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainNetworkVolumeIds()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, networkVolumeIdsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16493,6 +14310,10 @@ func (ec *executionContext) _NetworkVolumeIds(ctx context.Context, sel ast.Selec
 var podImplementors = []string{"Pod"}
 
 func (ec *executionContext) _Pod(ctx context.Context, sel ast.SelectionSet, obj *Pod) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPod()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16711,6 +14532,10 @@ func (ec *executionContext) _Pod(ctx context.Context, sel ast.SelectionSet, obj 
 var podMachineInfoImplementors = []string{"PodMachineInfo"}
 
 func (ec *executionContext) _PodMachineInfo(ctx context.Context, sel ast.SelectionSet, obj *PodMachineInfo) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodMachineInfo()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podMachineInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16774,6 +14599,10 @@ func (ec *executionContext) _PodMachineInfo(ctx context.Context, sel ast.Selecti
 var podRuntimeImplementors = []string{"PodRuntime"}
 
 func (ec *executionContext) _PodRuntime(ctx context.Context, sel ast.SelectionSet, obj *PodRuntime) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntime()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16827,6 +14656,10 @@ func (ec *executionContext) _PodRuntime(ctx context.Context, sel ast.SelectionSe
 var podRuntimeContainerImplementors = []string{"PodRuntimeContainer"}
 
 func (ec *executionContext) _PodRuntimeContainer(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimeContainer) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimeContainer()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeContainerImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16870,6 +14703,10 @@ func (ec *executionContext) _PodRuntimeContainer(ctx context.Context, sel ast.Se
 var podRuntimeGpusImplementors = []string{"PodRuntimeGpus"}
 
 func (ec *executionContext) _PodRuntimeGpus(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimeGpus) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimeGpus()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeGpusImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16918,6 +14755,10 @@ func (ec *executionContext) _PodRuntimeGpus(ctx context.Context, sel ast.Selecti
 var podRuntimePortsImplementors = []string{"PodRuntimePorts"}
 
 func (ec *executionContext) _PodRuntimePorts(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimePorts) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimePorts()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimePortsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16976,6 +14817,10 @@ func (ec *executionContext) _PodRuntimePorts(ctx context.Context, sel ast.Select
 var podTelemetryImplementors = []string{"PodTelemetry"}
 
 func (ec *executionContext) _PodTelemetry(ctx context.Context, sel ast.SelectionSet, obj *PodTelemetry) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodTelemetry()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podTelemetryImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17019,6 +14864,10 @@ func (ec *executionContext) _PodTelemetry(ctx context.Context, sel ast.Selection
 var podTemplateImplementors = []string{"PodTemplate"}
 
 func (ec *executionContext) _PodTemplate(ctx context.Context, sel ast.SelectionSet, obj *PodTemplate) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodTemplate()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podTemplateImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17432,6 +15281,10 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 var secretImplementors = []string{"Secret"}
 
 func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *Secret) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainSecret()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, secretImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17495,6 +15348,10 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 var serverlessGpuPoolImplementors = []string{"ServerlessGpuPool"}
 
 func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, obj *ServerlessGpuPool) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainServerlessGpuPool()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, serverlessGpuPoolImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17538,6 +15395,10 @@ func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.Sele
 var specificsImplementors = []string{"Specifics"}
 
 func (ec *executionContext) _Specifics(ctx context.Context, sel ast.SelectionSet, obj *Specifics) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainSpecifics()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, specificsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17586,6 +15447,10 @@ func (ec *executionContext) _Specifics(ctx context.Context, sel ast.SelectionSet
 var templatePortConfigImplementors = []string{"TemplatePortConfig"}
 
 func (ec *executionContext) _TemplatePortConfig(ctx context.Context, sel ast.SelectionSet, obj *TemplatePortConfig) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainTemplatePortConfig()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, templatePortConfigImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17629,6 +15494,10 @@ func (ec *executionContext) _TemplatePortConfig(ctx context.Context, sel ast.Sel
 var userImplementors = []string{"User"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *User) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainUser()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -18908,6 +16777,9 @@ func (ec *executionContext) marshalOContainerRegistryAuth2ᚕᚖgithubᚗcomᚋb
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainContainerRegistryAuth(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -18927,6 +16799,9 @@ func (ec *executionContext) marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋbert
 func (ec *executionContext) marshalOCpuFlavor2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx context.Context, sel ast.SelectionSet, v []*CPUFlavor) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainCPUFlavor(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -18956,6 +16831,9 @@ func (ec *executionContext) marshalOCpuType2ᚕᚖgithubᚗcomᚋberthdevᚋbert
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainCPUType(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -18975,6 +16853,9 @@ func (ec *executionContext) marshalOCpuType2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx context.Context, sel ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainDataCenter(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19020,6 +16901,9 @@ func (ec *executionContext) marshalODiscount2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx context.Context, sel ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainEndpoint(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19073,6 +16957,9 @@ func (ec *executionContext) unmarshalOEndpointVolumeInput2ᚖgithubᚗcomᚋbert
 func (ec *executionContext) marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx context.Context, sel ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainEnvironmentVariable(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19153,6 +17040,9 @@ func (ec *executionContext) marshalOGpuAvailability2ᚕᚖgithubᚗcomᚋberthde
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuAvailability(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19189,6 +17079,9 @@ func (ec *executionContext) marshalOGpuType2ᚕᚖgithubᚗcomᚋberthdevᚋbert
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuType(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19208,6 +17101,9 @@ func (ec *executionContext) marshalOGpuType2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuTypeCudaVersion(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19329,6 +17225,9 @@ func (ec *executionContext) marshalONetworkVolumeIds2ᚕᚖgithubᚗcomᚋberthd
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainNetworkVolumeIds(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19373,6 +17272,9 @@ func (ec *executionContext) unmarshalONetworkVolumeIdsInput2ᚖgithubᚗcomᚋbe
 func (ec *executionContext) marshalOPod2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx context.Context, sel ast.SelectionSet, v []*Pod) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPod(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19431,6 +17333,9 @@ func (ec *executionContext) marshalOPodRuntimeGpus2ᚕᚖgithubᚗcomᚋberthdev
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodRuntimeGpus(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19450,6 +17355,9 @@ func (ec *executionContext) marshalOPodRuntimeGpus2ᚖgithubᚗcomᚋberthdevᚋ
 func (ec *executionContext) marshalOPodRuntimePorts2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodRuntimePorts(ctx context.Context, sel ast.SelectionSet, v []*PodRuntimePorts) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodRuntimePorts(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19493,6 +17401,9 @@ func (ec *executionContext) marshalOPodTelemetry2ᚖgithubᚗcomᚋberthdevᚋbe
 func (ec *executionContext) marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx context.Context, sel ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodTemplate(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19597,6 +17508,9 @@ func (ec *executionContext) marshalOSecret2ᚕᚖgithubᚗcomᚋberthdevᚋberth
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainSecret(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19616,6 +17530,9 @@ func (ec *executionContext) marshalOSecret2ᚖgithubᚗcomᚋberthdevᚋberthᚋ
 func (ec *executionContext) marshalOServerlessGpuPool2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, v []*ServerlessGpuPool) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainServerlessGpuPool(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -11,6 +12,7 @@ import (
 	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/validate"
 )
 
 // auditPath is where it is read who changed what.
@@ -18,8 +20,10 @@ const auditPath = "/_berth/audit"
 
 // isREST reports whether an operation is one of REST, in whatever edition.
 func isREST(id string) bool {
-	_, is := ofAny(rest.Editions)[id]
-	return is
+	return slices.ContainsFunc(rest.Editions, func(e validate.Edition) bool {
+		_, is := e.Ops[id]
+		return is
+	})
 }
 
 // actor has what the request changes noted as its caller's.
