@@ -303,7 +303,7 @@ func needSSH(t *testing.T) {
 	t.Helper()
 	for _, program := range []string{"ssh", "scp", "sftp"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
+			t.Skip("SKIPPED:", err)
 		}
 	}
 }
