@@ -113,6 +113,9 @@ type Options struct {
 	// PublishOn is the setting publish-on: address of this host that docker publishes the ports of pods on. Default:
 	// 127.0.0.1.
 	PublishOn string
+	// DirectHTTP is the setting direct-http: reach HTTP ports of pods whose engine is at ssh://… at the address of its
+	// machine, and not by SSH.
+	DirectHTTP bool
 	// DockerCerts is the setting docker-certs: directory with ca.pem, cert.pem and key.pem for engines of hosts over TCP,
 	// or with one directory of each host's id that has them.
 	DockerCerts string

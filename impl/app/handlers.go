@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/reference"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/shell"
 	"github.com/berthdev/berth/impl/why"
 	"github.com/berthdev/berth/store"
@@ -98,7 +99,7 @@ func (e edge) podProxy(answers *httpapi.Handler) *proxy.Proxy {
 	return proxy.New(proxy.Config{
 		Watch:  watch,
 		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates, PodPaths: e.config.PodPaths,
-		Keys: e.who.keyring, Requests: e.use.queue, Ports: e.use.workers.Ports, Clock: e.clock, Own: e.at.publicHost(),
+		Keys: e.who.keyring, Requests: e.use.queue, Ports: e.use.workers.Ports, Dial: runtime.Dial(e.runs.Pods), Clock: e.clock, Own: e.at.publicHost(),
 		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log,
 	})
 }

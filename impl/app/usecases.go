@@ -177,7 +177,7 @@ func newHealth(c useCasesConfig, workers *loop.Workers, q *queue.Queue) *proxy.H
 	if c.runs.kind.Can.Simulates {
 		return nil
 	}
-	return proxy.NewHealth(q, workers.Ports, c.Log)
+	return proxy.NewHealth(q, workers.Ports, runtime.Dial(c.runs.Pods), c.Log)
 }
 
 // declares reports whether the settings of this start declare the endpoint.
