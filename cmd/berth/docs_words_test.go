@@ -64,8 +64,7 @@ var ofOthers = regexp.MustCompile(`\b(pip install|pipx \w+|uvx|uv tool \w+|npx|n
 
 func TestDocs_InstallNobodyElsesProgram(t *testing.T) {
 	t.Parallel()
-	pages := append(documented(), "deploy/release/files/npm/README.md", "deploy/release/files/python/README.md", "deploy/check-release.sh")
-	for _, page := range pages {
+	for _, page := range append(everyPage(t), "deploy/check-release.sh") {
 		text, err := os.ReadFile(filepath.Join("../..", page))
 		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
@@ -87,8 +86,7 @@ var (
 // where they lead there.
 func TestDocs_LinksLeadToWhatThereIs(t *testing.T) {
 	t.Parallel()
-	pages := append(documented(), "CHANGELOG.md", "BENCH.md", "deploy/release/files/npm/README.md", "deploy/release/files/python/README.md")
-	for _, page := range pages {
+	for _, page := range everyPage(t) {
 		_, prose := blocksOf(t, page)
 		for _, link := range linked.FindAllStringSubmatch(codeWords.ReplaceAllString(prose, "`code`"), -1) {
 			if strings.Contains(link[1], "://") || strings.HasPrefix(link[1], "mailto:") {

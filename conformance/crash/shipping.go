@@ -27,7 +27,7 @@ type shipping struct {
 	all  time.Duration // likewise, added up
 }
 
-// looked is what was known of the jobs at a moment.
+// looked is what was known of the jobs before a moment.
 type looked struct {
 	at   time.Time
 	book []booked
@@ -113,8 +113,8 @@ func (s *shipping) under(b *backups, seed uint64) (looks []looked, killed time.T
 	until := time.Now().Add(time.Duration(1500+s.random.IntN(2000)) * time.Millisecond)
 	for time.Now().Before(until) {
 		b.load.room.Store(waiting)
-		at := time.Now()
-		looks = append(looks, looked{at, b.book(0)})
+		book := b.book(0)
+		looks = append(looks, looked{time.Now(), book}) // all of it was known before
 		pause(ctx, lookTick)
 	}
 
