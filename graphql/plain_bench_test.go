@@ -16,7 +16,7 @@ import (
 func BenchmarkPlain_ListOfPods(b *testing.B) {
 	of := &objects{}
 	exec := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: given{query: givenQuery{of: of}, user: givenUser{of: of}}}))
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same values every time
+	random := rand.New(rand.NewPCG(1, 2)) // the same values every time
 	of.User, of.Cluster = &graph.User{}, &graph.Cluster{Pods: make([]*graph.Pod, 100)}
 	for i := range of.Cluster.Pods {
 		of.Cluster.Pods[i] = &graph.Pod{}

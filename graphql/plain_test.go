@@ -125,7 +125,7 @@ func TestPlain_FieldsAreThoseOfTheModels(t *testing.T) {
 		}
 	}
 
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same values every time
+	random := rand.New(rand.NewPCG(1, 2)) // the same values every time
 	for range 200 {
 		fillModel(reflect.ValueOf(of).Elem(), random)
 		of.User = &graph.User{}
