@@ -233,6 +233,32 @@ func endpointsIn(tx store.Endpoints, user compute.UserID, environments []compute
 	return ids, err
 }
 
+// Endpoint gives the user's newest endpoint of that name in an environment of an app, all by their names. NotFound if there is none.
+func (f *Flash) Endpoint(ctx context.Context, user compute.UserID, app, environment, name string) (id compute.EndpointID, err error) {
+	d, err := f.AppNamed(ctx, user, app)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(d.Environments, func(e compute.FlashEnvironment) bool { return e.Name == environment })
+	if i < 0 {
+		return "", noEnvironment(environment)
+	}
+
+	err = f.store.Read(ctx, func(tx store.Tx) error {
+		all, err := tx.ListEndpointsOf(user)
+		if err != nil {
+			return err
+		}
+		n := slices.IndexFunc(all, func(e compute.Endpoint) bool { return e.Environment == d.Environments[i].ID && e.Name == name })
+		if n < 0 {
+			return compute.Errorf(compute.NotFound, "endpoint not found: %q in environment %q of app %q", name, environment, app)
+		}
+		id = all[n].ID
+		return nil
+	})
+	return id, err
+}
+
 // ownApp hides from a user what is not theirs.
 func ownApp(tx store.FlashApps, user compute.UserID, id compute.FlashAppID) (compute.FlashApp, error) {
 	app, err := tx.FlashApp(id)

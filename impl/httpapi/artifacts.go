@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -73,5 +74,31 @@ func (s *Services) sendArtifact(r *request) error {
 	}
 	r.Response().Header().Set(echo.HeaderContentType, "application/gzip")
 	http.ServeContent(r.Response(), r.Request(), "", info.ModTime(), file)
+	return nil
+}
+
+// flashSegment stands for the id of an endpoint that the headers name (rule flash.calls).
+const flashSegment = "flash"
+
+// resolveFlash has a request of the queue that names its endpoint by app, environment and name be one of that endpoint. NotFound if there is
+// none.
+func (s *Services) resolveFlash(r *request) error {
+	const parameter = "endpointId"
+	header := r.Request().Header
+	if r.Param(parameter) != flashSegment || header.Get("X-Flash-Endpoint") == "" {
+		return nil
+	}
+	id, err := s.Flash.Endpoint(contextOf(r), r.caller.UserID, header.Get("X-Flash-App"), header.Get("X-Flash-Environment"), header.Get("X-Flash-Endpoint"))
+	if err != nil {
+		return err
+	}
+
+	values := slices.Clone(r.ParamValues())
+	for i, name := range r.ParamNames() {
+		if name == parameter {
+			values[i] = string(id)
+		}
+	}
+	r.SetParamValues(values...)
 	return nil
 }

@@ -77,6 +77,9 @@ func (s *Services) authenticated(next handler) handler {
 		if err := r.agreed(); err != nil {
 			return err
 		}
+		if err := s.resolveFlash(r); err != nil {
+			return err
+		}
 
 		return next(r)
 	}
