@@ -260,14 +260,20 @@ var _ = area(func() {
 		}
 	})
 
-	add("flash.deploy", nil, func(c *Check) {
+	add("flash.deploy", []string{"getEndpoint", "listEndpointReleases"}, func(c *Check) {
 		app := c.flashApp("app")
 		environment := c.flashEnvironment(*app.Id, "production")
+		endpoint := c.flashEndpoint(*environment.Id, "double")
 		first, second := c.flashBuild(*app.Id, c.flashArtifact("1")), c.flashBuild(*app.Id, c.flashArtifact("2"))
 		for _, b := range []graphclient.FlashBuildFields{first, second, first} {
 			deployed := c.flashDeployed(*environment.Id, *b.Id)
 			require.Equal(c, []string{*b.Id, "ACTIVE", *b.ObjectKey}, []string{*deployed.ActiveBuildId, *deployed.State, *deployed.ActiveArtifact.ObjectKey})
 		}
+		c.flashDeployed(*environment.Id, *first.Id)
+		require.Equal(c, 4, *c.graphEndpoint(*endpoint.Id).Version, "a release with each other build")
+		releases := c.read(serverless + "/" + *endpoint.Id + "/releases")["releases"].([]any)
+		diff := c.parsed(`[{"field":"flashBuildId","old":"` + *second.Id + `","new":"` + *first.Id + `"}]`)
+		require.Equal(c, diff, releases[0].(map[string]any)["diff"])
 
 		theirs := c.flashBuild(*c.flashApp("other").Id, c.flashArtifact("3"))
 		c.wrongly(c.graphQL(`mutation{deployBuildToEnvironment(input:{flashEnvironmentId:`+quoted(*environment.Id)+`,flashBuildId:`+quoted(*theirs.Id)+`}){id}}`), 200, "NOT_FOUND")

@@ -1084,7 +1084,7 @@ func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) __premarshalJ
 
 // DeployFlashBuildResponse is returned by DeployFlashBuild on success.
 type DeployFlashBuildResponse struct {
-	// Has the workers that start from now on in an environment get the artifact of a build.
+	// Has an environment run a build: its workers get the artifact, and those that run another one are replaced.
 	DeployBuildToEnvironment *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment `json:"deployBuildToEnvironment"`
 }
 

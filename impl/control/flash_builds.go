@@ -175,10 +175,26 @@ func (f *Flash) SetManifest(ctx context.Context, user compute.UserID, id compute
 	return b, err
 }
 
-// Deploy has the environment run a build of its app: workers that start from then on get its artifact (rule flash.deploy). NotFound as for
-// Environment and Build, and for a build of another app.
+// Deploy has the environment run a build of its app: workers that start from then on get its artifact. Its endpoints get a release, so that
+// those that run are replaced (rule flash.deploy). NotFound as for Environment and Build, and for a build of another app.
 func (f *Flash) Deploy(ctx context.Context, user compute.UserID, environment compute.FlashEnvironmentID, build compute.FlashBuildID) (e compute.FlashEnvironment, err error) {
+	n := f.endpoints
+	n.changing.Lock()
+	defer n.changing.Unlock()
+
+	var (
+		released []compute.Endpoint
+		ids      []compute.ReleaseID // the same ones if the transaction runs again
+	)
+	id := func(i int) compute.ReleaseID {
+		for len(ids) <= i {
+			ids = append(ids, f.ids.Release())
+		}
+		return ids[i]
+	}
+
 	err = f.store.Write(ctx, func(tx store.Tx) error {
+		released = nil
 		if e, err = ownEnvironment(tx, user, environment); err != nil {
 			return err
 		}
@@ -186,13 +202,50 @@ func (f *Flash) Deploy(ctx context.Context, user compute.UserID, environment com
 		if err == nil && b.AppID != e.AppID {
 			err = noFlashBuild(build)
 		}
-		if err != nil {
+		if err != nil || e.BuildID == build {
 			return err
 		}
+
+		before := e.BuildID
 		e.BuildID = build
-		return tx.SetFlashEnvironmentBuild(environment, build)
+		if err := tx.SetFlashEnvironmentBuild(environment, build); err != nil {
+			return err
+		}
+		released, err = releaseBuild(tx, e, before, id)
+		return err
 	})
+	if err == nil {
+		for _, one := range released {
+			n.queue.SetEndpoint(one)
+		}
+	}
+
 	return e, err
+}
+
+// releaseBuild makes a release of each endpoint in the environment, whose build was another one before. id gives their ids.
+func releaseBuild(tx store.Serverless, e compute.FlashEnvironment, before compute.FlashBuildID, id func(int) compute.ReleaseID) (released []compute.Endpoint, err error) {
+	all, err := tx.ListEndpoints()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		if one.Environment != e.ID || !one.DeletedAt.IsZero() {
+			continue
+		}
+
+		one.Version++
+		diff := []compute.FieldChange{{Field: "flashBuildId", Old: jsonOf(orNil(string(before))), New: jsonOf(string(e.BuildID))}}
+		if err := insertRelease(tx, id(len(released)), one, one.UserID, diff); err != nil {
+			return nil, err
+		}
+		if err := tx.UpdateEndpoint(one); err != nil {
+			return nil, err
+		}
+		released = append(released, one)
+	}
+
+	return released, nil
 }
 
 // Active gives the artifact of a build that an environment of the user's runs, with an address for its download. NotFound as for Build.

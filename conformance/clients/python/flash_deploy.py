@@ -4,7 +4,6 @@ workers run what was sent. Then what it says of apps and environments, another d
 usage: flash_deploy.py URL KEY. The server's pods are processes, with flash and flash-web as images.
 """
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import httpx
 import runpod_flash
-from runpod_flash.core.api.runpod import RunpodGraphQLClient
 
 url, key = sys.argv[1:]
 os.environ |= {
@@ -44,26 +42,21 @@ def flash(*args):
     return done.stdout
 
 
-def ask(query, **variables):
-    async def once():
-        async with RunpodGraphQLClient(api_key=key) as client:
-            return await client._execute_graphql(query, variables)
-
-    return asyncio.run(once())
-
-
 def deploy(word):
     (project / "main.py").write_text(APP.replace("WORD", word))
     told = flash("deploy", "--app", "shop", "--env", "production")
     assert "deployed to production" in told, told
-    app = ask("query($name: String!) { flashAppByName(flashAppName: $name) { flashEnvironments { endpoints { id name } } flashBuilds { id } } }", name="shop")
-    [environment] = app["flashAppByName"]["flashEnvironments"]
-    return {e["name"]: e["id"] for e in environment["endpoints"]}, len(app["flashAppByName"]["flashBuilds"])
+    query = '{ flashAppByName(flashAppName: "shop") { flashEnvironments { endpoints { id name } } flashBuilds { id } } }'
+    app = http.post(f"{url}/graphql", json={"query": query}).json()["data"]["flashAppByName"]
+    [environment] = app["flashEnvironments"]
+    return {e["name"]: e["id"] for e in environment["endpoints"]}, len(app["flashBuilds"])
 
 
 def answers(ids, word):
     job = http.post(f"{url}/v2/{ids['double']}/runsync?wait=90000", json={"input": {"n": 21}}).json()
     assert job.get("output") == {"word": word, "twice": 42}, job
+    named = {"X-Flash-App": "shop", "X-Flash-Environment": "production", "X-Flash-Endpoint": "double"}  # as functions call each other
+    assert http.post(f"{url}/v2/flash/runsync", json={"input": {"n": 4}}, headers=named).json()["output"]["twice"] == 8
     greeted = http.post(f"{url}/proxy/endpoints/{ids['greeter']}/greet", json={"name": "Ada"})  # held until there is a worker
     assert greeted.json() == {"greeting": f"{word}, Ada"}, greeted.text
 
@@ -71,6 +64,7 @@ def answers(ids, word):
 made, builds = deploy("good day")
 assert set(made) == {"double", "greeter"} and builds == 1, (made, builds)
 answers(made, "good day")
+
 assert "1 env" in flash("app", "list") and "production" in flash("app", "get", "shop")
 assert "production" in flash("env", "list", "--app", "shop") and made["double"] in flash("env", "get", "production", "--app", "shop")
 
