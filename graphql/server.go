@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -56,6 +57,8 @@ type Services struct {
 	Endpoints     *control.Endpoints
 	Registries    *control.Registries
 	Secrets       *control.Secrets
+	Flash         *control.Flash
+	BaseURL       func(*http.Request) string             // of all interfaces for who sent the request, without a slash at the end
 	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
 	Faults        *fault.Script  // that operations show; nil: none
@@ -107,6 +110,10 @@ type call struct {
 	body      []byte       // as it was sent, until its memory is given back
 	shown     bool         // it met a fault before a field
 	done      []fault.Call // of the fields that were not refused
+	base      string       // of all interfaces, as the client reaches them
+
+	reading   sync.Mutex
+	endpoints []compute.Endpoint // of the user, see owned; nil: not read
 }
 
 type callKey struct{}
@@ -145,7 +152,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	c.key = key
 	if key != nil {
-		c.client = h.Client(r)
+		c.client, c.base = h.Client(r), h.BaseURL(r)
 		journal.Of(ctx).By(*key)
 		ctx = control.WithSpendLimit(ctx, *key)
 	}

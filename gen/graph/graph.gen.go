@@ -34,6 +34,8 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 type ResolverRoot interface {
 	CpuFlavor() CpuFlavorResolver
 	DataCenter() DataCenterResolver
+	FlashBuild() FlashBuildResolver
+	FlashEnvironment() FlashEnvironmentResolver
 	GpuType() GpuTypeResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
@@ -56,6 +58,14 @@ type CpuFlavorResolver interface {
 type DataCenterResolver interface {
 	GpuAvailability(ctx context.Context, obj *DataCenter, input *GpuAvailabilityInput) ([]*GpuAvailability, error)
 }
+type FlashBuildResolver interface {
+	Manifest(ctx context.Context, obj *FlashBuild) (any, error)
+}
+type FlashEnvironmentResolver interface {
+	Endpoints(ctx context.Context, obj *FlashEnvironment) ([]*Endpoint, error)
+
+	ActiveArtifact(ctx context.Context, obj *FlashEnvironment) (*FlashArtifact, error)
+}
 type GpuTypeResolver interface {
 	LowestPrice(ctx context.Context, obj *GpuType, input *GpuLowestPriceInput) (*LowestPrice, error)
 }
@@ -66,6 +76,14 @@ type MutationResolver interface {
 	SaveEndpoint(ctx context.Context, input EndpointInput) (*Endpoint, error)
 	UpdateEndpointTemplate(ctx context.Context, input *UpdateEndpointTemplateInput) (*Endpoint, error)
 	DeleteEndpoint(ctx context.Context, id string) (*bool, error)
+	CreateFlashApp(ctx context.Context, input CreateFlashAppInput) (*FlashApp, error)
+	DeleteFlashApp(ctx context.Context, flashAppID string) (*bool, error)
+	CreateFlashEnvironment(ctx context.Context, input CreateFlashEnvironmentInput) (*FlashEnvironment, error)
+	DeleteFlashEnvironment(ctx context.Context, flashEnvironmentID string) (*bool, error)
+	PrepareFlashArtifactUpload(ctx context.Context, input PrepareFlashArtifactUploadInput) (*FlashArtifactUpload, error)
+	FinalizeFlashArtifactUpload(ctx context.Context, input FinalizeFlashArtifactUploadInput) (*FlashBuild, error)
+	UpdateFlashBuildManifest(ctx context.Context, input UpdateFlashBuildManifestInput) (*FlashBuild, error)
+	DeployBuildToEnvironment(ctx context.Context, input DeployBuildToEnvironmentInput) (*FlashEnvironment, error)
 	PodFindAndDeployOnDemand(ctx context.Context, input *PodFindAndDeployOnDemandInput) (*Pod, error)
 	PodRentInterruptable(ctx context.Context, input PodRentInterruptableInput) (*Pod, error)
 	DeployCPUPod(ctx context.Context, input DeployCPUPodInput) (*Pod, error)
@@ -93,6 +111,11 @@ type QueryResolver interface {
 	CPUFlavors(ctx context.Context, input *CPUFlavorInput) ([]*CPUFlavor, error)
 	CPUTypes(ctx context.Context) ([]*CPUType, error)
 	ServerlessGpuPools(ctx context.Context) ([]*ServerlessGpuPool, error)
+	FlashApp(ctx context.Context, flashAppID string) (*FlashApp, error)
+	FlashAppByName(ctx context.Context, flashAppName string) (*FlashApp, error)
+	FlashEnvironment(ctx context.Context, flashEnvironmentID string) (*FlashEnvironment, error)
+	FlashEnvironmentByName(ctx context.Context, input FlashEnvironmentByNameInput) (*FlashEnvironment, error)
+	FlashBuild(ctx context.Context, flashBuildID string) (*FlashBuild, error)
 	GpuTypes(ctx context.Context, input *GpuTypeFilter) ([]*GpuType, error)
 	Pod(ctx context.Context, input *PodFilter) (*Pod, error)
 	PodTemplate(ctx context.Context, id string) (*PodTemplate, error)
@@ -107,6 +130,7 @@ type UserResolver interface {
 	Endpoints(ctx context.Context, obj *User) ([]*Endpoint, error)
 	Endpoint(ctx context.Context, obj *User, id string) (*Endpoint, error)
 
+	FlashApps(ctx context.Context, obj *User) ([]*FlashApp, error)
 	ContainerRegistryCreds(ctx context.Context, obj *User) ([]*ContainerRegistryAuth, error)
 	Secrets(ctx context.Context, obj *User) ([]*Secret, error)
 	PodTemplates(ctx context.Context, obj *User) ([]*PodTemplate, error)
@@ -139,13 +163,18 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputClusterInput,
 		ec.unmarshalInputCpuFlavorInput,
 		ec.unmarshalInputCreateClusterInput,
+		ec.unmarshalInputCreateFlashAppInput,
+		ec.unmarshalInputCreateFlashEnvironmentInput,
 		ec.unmarshalInputCreateNetworkVolumeInput,
 		ec.unmarshalInputDeleteClusterInput,
 		ec.unmarshalInputDeleteNetworkVolumeInput,
+		ec.unmarshalInputDeployBuildToEnvironmentInput,
 		ec.unmarshalInputEndpointInput,
 		ec.unmarshalInputEndpointTemplateInput,
 		ec.unmarshalInputEndpointVolumeInput,
 		ec.unmarshalInputEnvironmentVariableInput,
+		ec.unmarshalInputFinalizeFlashArtifactUploadInput,
+		ec.unmarshalInputFlashEnvironmentByNameInput,
 		ec.unmarshalInputGpuAvailabilityInput,
 		ec.unmarshalInputGpuLowestPriceInput,
 		ec.unmarshalInputGpuTypeFilter,
@@ -161,6 +190,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPodTemplateInput,
 		ec.unmarshalInputPodTerminateInput,
 		ec.unmarshalInputPodVolumeMountInput,
+		ec.unmarshalInputPrepareFlashArtifactUploadInput,
 		ec.unmarshalInputSaveRegistryAuthInput,
 		ec.unmarshalInputSaveTemplateInput,
 		ec.unmarshalInputSavingsPlanInput,
@@ -168,6 +198,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSpecificsInput,
 		ec.unmarshalInputTemplatePortConfigInput,
 		ec.unmarshalInputUpdateEndpointTemplateInput,
+		ec.unmarshalInputUpdateFlashBuildManifestInput,
 		ec.unmarshalInputUpdateNetworkVolumeInput,
 		ec.unmarshalInputUpdateRegistryAuthInput,
 		ec.unmarshalInputUpdateUserSettingsInput,
@@ -422,10 +453,10 @@ func (ec *executionContext) childFields_Endpoint(ctx context.Context, field grap
 		return ec.fieldContext_Endpoint_workersStandby(ctx, field)
 	case "workersPFBTarget":
 		return ec.fieldContext_Endpoint_workersPFBTarget(ctx, field)
-	case "aiKey":
-		return ec.fieldContext_Endpoint_aiKey(ctx, field)
 	case "flashEnvironmentId":
 		return ec.fieldContext_Endpoint_flashEnvironmentId(ctx, field)
+	case "aiKey":
+		return ec.fieldContext_Endpoint_aiKey(ctx, field)
 	case "activeBuildid":
 		return ec.fieldContext_Endpoint_activeBuildid(ctx, field)
 	case "idePodId":
@@ -446,6 +477,80 @@ func (ec *executionContext) childFields_EnvironmentVariable(ctx context.Context,
 		return ec.fieldContext_EnvironmentVariable_value(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EnvironmentVariable", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashApp(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FlashApp_id(ctx, field)
+	case "name":
+		return ec.fieldContext_FlashApp_name(ctx, field)
+	case "flashEnvironments":
+		return ec.fieldContext_FlashApp_flashEnvironments(ctx, field)
+	case "flashBuilds":
+		return ec.fieldContext_FlashApp_flashBuilds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashApp", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashArtifact(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "objectKey":
+		return ec.fieldContext_FlashArtifact_objectKey(ctx, field)
+	case "downloadUrl":
+		return ec.fieldContext_FlashArtifact_downloadUrl(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_FlashArtifact_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashArtifact", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uploadUrl":
+		return ec.fieldContext_FlashArtifactUpload_uploadUrl(ctx, field)
+	case "objectKey":
+		return ec.fieldContext_FlashArtifactUpload_objectKey(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_FlashArtifactUpload_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashArtifactUpload", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashBuild(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FlashBuild_id(ctx, field)
+	case "objectKey":
+		return ec.fieldContext_FlashBuild_objectKey(ctx, field)
+	case "manifest":
+		return ec.fieldContext_FlashBuild_manifest(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_FlashBuild_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashBuild", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashEnvironment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FlashEnvironment_id(ctx, field)
+	case "name":
+		return ec.fieldContext_FlashEnvironment_name(ctx, field)
+	case "state":
+		return ec.fieldContext_FlashEnvironment_state(ctx, field)
+	case "activeBuildId":
+		return ec.fieldContext_FlashEnvironment_activeBuildId(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_FlashEnvironment_createdAt(ctx, field)
+	case "endpoints":
+		return ec.fieldContext_FlashEnvironment_endpoints(ctx, field)
+	case "networkVolumes":
+		return ec.fieldContext_FlashEnvironment_networkVolumes(ctx, field)
+	case "activeArtifact":
+		return ec.fieldContext_FlashEnvironment_activeArtifact(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashEnvironment", field.Name)
 }
 
 func (ec *executionContext) childFields_GpuAvailability(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -894,6 +999,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_endpoint(ctx, field)
 	case "serverlessDiscount":
 		return ec.fieldContext_User_serverlessDiscount(ctx, field)
+	case "flashApps":
+		return ec.fieldContext_User_flashApps(ctx, field)
 	case "containerRegistryCreds":
 		return ec.fieldContext_User_containerRegistryCreds(ctx, field)
 	case "secrets":
@@ -1078,6 +1185,34 @@ func (ec *executionContext) field_Mutation_createCluster_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createFlashApp_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CreateFlashAppInput, error) {
+			return ec.unmarshalNCreateFlashAppInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateFlashAppInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createFlashEnvironment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CreateFlashEnvironmentInput, error) {
+			return ec.unmarshalNCreateFlashEnvironmentInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateFlashEnvironmentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1117,6 +1252,34 @@ func (ec *executionContext) field_Mutation_deleteEndpoint_args(ctx context.Conte
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteFlashApp_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAppId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAppId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteFlashEnvironment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashEnvironmentId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashEnvironmentId"] = arg0
 	return args, nil
 }
 
@@ -1162,12 +1325,40 @@ func (ec *executionContext) field_Mutation_deleteTemplate_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deployBuildToEnvironment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeployBuildToEnvironmentInput, error) {
+			return ec.unmarshalNDeployBuildToEnvironmentInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployBuildToEnvironmentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deployCpuPod_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (DeployCPUPodInput, error) {
 			return ec.unmarshalNdeployCpuPodInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployCPUPodInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_finalizeFlashArtifactUpload_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (FinalizeFlashArtifactUploadInput, error) {
+			return ec.unmarshalNFinalizeFlashArtifactUploadInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFinalizeFlashArtifactUploadInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1288,6 +1479,20 @@ func (ec *executionContext) field_Mutation_podTerminate_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_prepareFlashArtifactUpload_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PrepareFlashArtifactUploadInput, error) {
+			return ec.unmarshalNPrepareFlashArtifactUploadInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPrepareFlashArtifactUploadInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_saveEndpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1372,6 +1577,20 @@ func (ec *executionContext) field_Mutation_updateEndpointTemplate_args(ctx conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_updateFlashBuildManifest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UpdateFlashBuildManifestInput, error) {
+			return ec.unmarshalNUpdateFlashBuildManifestInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateFlashBuildManifestInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_updateNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1439,6 +1658,76 @@ func (ec *executionContext) field_Query_cpuFlavors_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashAppByName_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAppName",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAppName"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashApp_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAppId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAppId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashBuild_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashBuildId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashBuildId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashEnvironmentByName_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (FlashEnvironmentByNameInput, error) {
+			return ec.unmarshalNFlashEnvironmentByNameInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironmentByNameInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashEnvironment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashEnvironmentId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashEnvironmentId"] = arg0
 	return args, nil
 }
 
@@ -3122,29 +3411,6 @@ func (ec *executionContext) fieldContext_Endpoint_workersPFBTarget(_ context.Con
 	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Endpoint_aiKey(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Endpoint_aiKey(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AiKey, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Endpoint_aiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _Endpoint_flashEnvironmentId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3165,6 +3431,29 @@ func (ec *executionContext) _Endpoint_flashEnvironmentId(ctx context.Context, fi
 	)
 }
 func (ec *executionContext) fieldContext_Endpoint_flashEnvironmentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_aiKey(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_aiKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AiKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_aiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -3304,6 +3593,557 @@ func (ec *executionContext) _EnvironmentVariable_value(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_EnvironmentVariable_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("EnvironmentVariable", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashApp_id(ctx context.Context, field graphql.CollectedField, obj *FlashApp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashApp_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashApp_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashApp", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashApp_name(ctx context.Context, field graphql.CollectedField, obj *FlashApp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashApp_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashApp_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashApp", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashApp_flashEnvironments(ctx context.Context, field graphql.CollectedField, obj *FlashApp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashApp_flashEnvironments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FlashEnvironments, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashApp_flashEnvironments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashApp",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FlashApp_flashBuilds(ctx context.Context, field graphql.CollectedField, obj *FlashApp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashApp_flashBuilds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FlashBuilds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*FlashBuild) graphql.Marshaler {
+			return ec.marshalOFlashBuild2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashApp_flashBuilds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashApp",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashBuild(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FlashArtifact_objectKey(ctx context.Context, field graphql.CollectedField, obj *FlashArtifact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifact_objectKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ObjectKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifact_objectKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifact", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifact_downloadUrl(ctx context.Context, field graphql.CollectedField, obj *FlashArtifact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifact_downloadUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DownloadURL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifact_downloadUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifact", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifact_expiresAt(ctx context.Context, field graphql.CollectedField, obj *FlashArtifact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifact_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifact_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifact", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifactUpload_uploadUrl(ctx context.Context, field graphql.CollectedField, obj *FlashArtifactUpload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifactUpload_uploadUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UploadURL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifactUpload_uploadUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifactUpload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifactUpload_objectKey(ctx context.Context, field graphql.CollectedField, obj *FlashArtifactUpload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifactUpload_objectKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ObjectKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifactUpload_objectKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifactUpload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifactUpload_expiresAt(ctx context.Context, field graphql.CollectedField, obj *FlashArtifactUpload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifactUpload_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifactUpload_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifactUpload", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashBuild_id(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashBuild_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashBuild_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashBuild", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashBuild_objectKey(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashBuild_objectKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ObjectKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashBuild_objectKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashBuild", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashBuild_manifest(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashBuild_manifest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.FlashBuild().Manifest(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v any) graphql.Marshaler {
+			return ec.marshalOJSON2interface(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashBuild_manifest(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashBuild", field, true, true, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _FlashBuild_createdAt(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashBuild_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashBuild_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashBuild", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_id(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_name(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_state(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_activeBuildId(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_activeBuildId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ActiveBuildID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_activeBuildId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_createdAt(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_endpoints(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_endpoints(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.FlashEnvironment().Endpoints(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_endpoints(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashEnvironment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FlashEnvironment_networkVolumes(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_networkVolumes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolumes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*NetworkVolume) graphql.Marshaler {
+			return ec.marshalONetworkVolume2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolume(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_networkVolumes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashEnvironment",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolume(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FlashEnvironment_activeArtifact(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_activeArtifact(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.FlashEnvironment().ActiveArtifact(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashArtifact) graphql.Marshaler {
+			return ec.marshalOFlashArtifact2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashArtifact(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_activeArtifact(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashEnvironment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashArtifact(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _GpuAvailability_id(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
@@ -4822,6 +5662,358 @@ func (ec *executionContext) fieldContext_Mutation_deleteEndpoint(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteEndpoint_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createFlashApp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createFlashApp(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateFlashApp(ctx, fc.Args["input"].(CreateFlashAppInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashApp) graphql.Marshaler {
+			return ec.marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createFlashApp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashApp(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createFlashApp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteFlashApp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteFlashApp(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteFlashApp(ctx, fc.Args["flashAppId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteFlashApp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteFlashApp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createFlashEnvironment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createFlashEnvironment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateFlashEnvironment(ctx, fc.Args["input"].(CreateFlashEnvironmentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createFlashEnvironment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createFlashEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteFlashEnvironment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteFlashEnvironment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteFlashEnvironment(ctx, fc.Args["flashEnvironmentId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteFlashEnvironment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteFlashEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_prepareFlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_prepareFlashArtifactUpload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PrepareFlashArtifactUpload(ctx, fc.Args["input"].(PrepareFlashArtifactUploadInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashArtifactUpload) graphql.Marshaler {
+			return ec.marshalOFlashArtifactUpload2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashArtifactUpload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_prepareFlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashArtifactUpload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_prepareFlashArtifactUpload_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_finalizeFlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_finalizeFlashArtifactUpload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().FinalizeFlashArtifactUpload(ctx, fc.Args["input"].(FinalizeFlashArtifactUploadInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashBuild) graphql.Marshaler {
+			return ec.marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_finalizeFlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashBuild(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_finalizeFlashArtifactUpload_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateFlashBuildManifest(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateFlashBuildManifest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateFlashBuildManifest(ctx, fc.Args["input"].(UpdateFlashBuildManifestInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashBuild) graphql.Marshaler {
+			return ec.marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateFlashBuildManifest(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashBuild(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateFlashBuildManifest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deployBuildToEnvironment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deployBuildToEnvironment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeployBuildToEnvironment(ctx, fc.Args["input"].(DeployBuildToEnvironmentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deployBuildToEnvironment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deployBuildToEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7941,6 +9133,226 @@ func (ec *executionContext) fieldContext_Query_serverlessGpuPools(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_flashApp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashApp(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashApp(ctx, fc.Args["flashAppId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashApp) graphql.Marshaler {
+			return ec.marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashApp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashApp(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashApp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashAppByName(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashAppByName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashAppByName(ctx, fc.Args["flashAppName"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashApp) graphql.Marshaler {
+			return ec.marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashAppByName(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashApp(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashAppByName_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashEnvironment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashEnvironment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashEnvironment(ctx, fc.Args["flashEnvironmentId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashEnvironment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashEnvironmentByName(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashEnvironmentByName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashEnvironmentByName(ctx, fc.Args["input"].(FlashEnvironmentByNameInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashEnvironmentByName(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashEnvironmentByName_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashBuild(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashBuild(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashBuild(ctx, fc.Args["flashBuildId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashBuild) graphql.Marshaler {
+			return ec.marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashBuild(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashBuild(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashBuild_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_gpuTypes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -8901,6 +10313,38 @@ func (ec *executionContext) fieldContext_User_serverlessDiscount(_ context.Conte
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Discount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_flashApps(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_flashApps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().FlashApps(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*FlashApp) graphql.Marshaler {
+			return ec.marshalOFlashApp2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_flashApps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashApp(ctx, field)
 		},
 	}
 	return fc, nil
@@ -10337,6 +11781,73 @@ func (ec *executionContext) unmarshalInputCreateClusterInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateFlashAppInput(ctx context.Context, obj any) (CreateFlashAppInput, error) {
+	var it CreateFlashAppInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateFlashEnvironmentInput(ctx context.Context, obj any) (CreateFlashEnvironmentInput, error) {
+	var it CreateFlashEnvironmentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashAppId", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashAppId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashAppId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashAppID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateNetworkVolumeInput(ctx context.Context, obj any) (CreateNetworkVolumeInput, error) {
 	var it CreateNetworkVolumeInput
 	if obj == nil {
@@ -10441,6 +11952,43 @@ func (ec *executionContext) unmarshalInputDeleteNetworkVolumeInput(ctx context.C
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeployBuildToEnvironmentInput(ctx context.Context, obj any) (DeployBuildToEnvironmentInput, error) {
+	var it DeployBuildToEnvironmentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashEnvironmentId", "flashBuildId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashEnvironmentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashEnvironmentId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashEnvironmentID = data
+		case "flashBuildId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashBuildId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashBuildID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj any) (EndpointInput, error) {
 	var it EndpointInput
 	if obj == nil {
@@ -10452,7 +12000,7 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "templateId", "template", "gpuIds", "gpuCount", "instanceIds", "networkVolumeId", "networkVolumeIds", "volumes", "locations", "dataCenterIds", "workersMin", "workersMax", "idleTimeout", "scalerType", "scalerValue", "executionTimeoutMs", "allowedCudaVersions", "minCudaVersion", "flashBootType", "type", "compliance", "workersPFBTarget", "hubReleaseId", "flashEnvironmentId", "modelReferences"}
+	fieldsInOrder := [...]string{"id", "name", "templateId", "template", "gpuIds", "gpuCount", "instanceIds", "networkVolumeId", "networkVolumeIds", "volumes", "locations", "dataCenterIds", "workersMin", "workersMax", "idleTimeout", "scalerType", "scalerValue", "executionTimeoutMs", "allowedCudaVersions", "minCudaVersion", "flashBootType", "type", "compliance", "workersPFBTarget", "flashEnvironmentId", "hubReleaseId", "modelReferences"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -10627,13 +12175,6 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 				return it, err
 			}
 			it.WorkersPFBTarget = data
-		case "hubReleaseId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hubReleaseId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HubReleaseID = data
 		case "flashEnvironmentId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashEnvironmentId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -10641,6 +12182,13 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 				return it, err
 			}
 			it.FlashEnvironmentID = data
+		case "hubReleaseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hubReleaseId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HubReleaseID = data
 		case "modelReferences":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("modelReferences"))
 			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
@@ -10815,6 +12363,87 @@ func (ec *executionContext) unmarshalInputEnvironmentVariableInput(ctx context.C
 				return it, err
 			}
 			it.Value = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFinalizeFlashArtifactUploadInput(ctx context.Context, obj any) (FinalizeFlashArtifactUploadInput, error) {
+	var it FinalizeFlashArtifactUploadInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashAppId", "objectKey", "manifest"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashAppId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashAppId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashAppID = data
+		case "objectKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("objectKey"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ObjectKey = data
+		case "manifest":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("manifest"))
+			data, err := ec.unmarshalOJSON2interface(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Manifest = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFlashEnvironmentByNameInput(ctx context.Context, obj any) (FlashEnvironmentByNameInput, error) {
+	var it FlashEnvironmentByNameInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashAppId", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashAppId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashAppId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashAppID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
 		}
 	}
 	return it, nil
@@ -12089,6 +13718,43 @@ func (ec *executionContext) unmarshalInputPodVolumeMountInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPrepareFlashArtifactUploadInput(ctx context.Context, obj any) (PrepareFlashArtifactUploadInput, error) {
+	var it PrepareFlashArtifactUploadInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashAppId", "tarballSize"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashAppId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashAppId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashAppID = data
+		case "tarballSize":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tarballSize"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TarballSize = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSaveRegistryAuthInput(ctx context.Context, obj any) (SaveRegistryAuthInput, error) {
 	var it SaveRegistryAuthInput
 	if obj == nil {
@@ -12490,6 +14156,43 @@ func (ec *executionContext) unmarshalInputUpdateEndpointTemplateInput(ctx contex
 				return it, err
 			}
 			it.TemplateID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateFlashBuildManifestInput(ctx context.Context, obj any) (UpdateFlashBuildManifestInput, error) {
+	var it UpdateFlashBuildManifestInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashBuildId", "manifest"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashBuildId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashBuildId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashBuildID = data
+		case "manifest":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("manifest"))
+			data, err := ec.unmarshalOJSON2interface(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Manifest = data
 		}
 	}
 	return it, nil
@@ -13438,13 +15141,13 @@ func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "aiKey":
-			out.Values[i] = ec._Endpoint_aiKey(ctx, field, obj)
+		case "flashEnvironmentId":
+			out.Values[i] = ec._Endpoint_flashEnvironmentId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "flashEnvironmentId":
-			out.Values[i] = ec._Endpoint_flashEnvironmentId(ctx, field, obj)
+		case "aiKey":
+			out.Values[i] = ec._Endpoint_aiKey(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -13515,6 +15218,400 @@ func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashAppImplementors = []string{"FlashApp"}
+
+func (ec *executionContext) _FlashApp(ctx context.Context, sel ast.SelectionSet, obj *FlashApp) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashApp()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashAppImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashApp")
+		case "id":
+			out.Values[i] = ec._FlashApp_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._FlashApp_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "flashEnvironments":
+			out.Values[i] = ec._FlashApp_flashEnvironments(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "flashBuilds":
+			out.Values[i] = ec._FlashApp_flashBuilds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashArtifactImplementors = []string{"FlashArtifact"}
+
+func (ec *executionContext) _FlashArtifact(ctx context.Context, sel ast.SelectionSet, obj *FlashArtifact) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashArtifact()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashArtifactImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashArtifact")
+		case "objectKey":
+			out.Values[i] = ec._FlashArtifact_objectKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "downloadUrl":
+			out.Values[i] = ec._FlashArtifact_downloadUrl(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._FlashArtifact_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashArtifactUploadImplementors = []string{"FlashArtifactUpload"}
+
+func (ec *executionContext) _FlashArtifactUpload(ctx context.Context, sel ast.SelectionSet, obj *FlashArtifactUpload) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashArtifactUpload()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashArtifactUploadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashArtifactUpload")
+		case "uploadUrl":
+			out.Values[i] = ec._FlashArtifactUpload_uploadUrl(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "objectKey":
+			out.Values[i] = ec._FlashArtifactUpload_objectKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._FlashArtifactUpload_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashBuildImplementors = []string{"FlashBuild"}
+
+func (ec *executionContext) _FlashBuild(ctx context.Context, sel ast.SelectionSet, obj *FlashBuild) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashBuild()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashBuildImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashBuild")
+		case "id":
+			out.Values[i] = ec._FlashBuild_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "objectKey":
+			out.Values[i] = ec._FlashBuild_objectKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "manifest":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FlashBuild_manifest(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "createdAt":
+			out.Values[i] = ec._FlashBuild_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashEnvironmentImplementors = []string{"FlashEnvironment"}
+
+func (ec *executionContext) _FlashEnvironment(ctx context.Context, sel ast.SelectionSet, obj *FlashEnvironment) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashEnvironment()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashEnvironmentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashEnvironment")
+		case "id":
+			out.Values[i] = ec._FlashEnvironment_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._FlashEnvironment_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "state":
+			out.Values[i] = ec._FlashEnvironment_state(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "activeBuildId":
+			out.Values[i] = ec._FlashEnvironment_activeBuildId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._FlashEnvironment_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "endpoints":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FlashEnvironment_endpoints(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "networkVolumes":
+			out.Values[i] = ec._FlashEnvironment_networkVolumes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "activeArtifact":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FlashEnvironment_activeArtifact(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -14040,6 +16137,62 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteEndpoint":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteEndpoint(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createFlashApp":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createFlashApp(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteFlashApp":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteFlashApp(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createFlashEnvironment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createFlashEnvironment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteFlashEnvironment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteFlashEnvironment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "prepareFlashArtifactUpload":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_prepareFlashArtifactUpload(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "finalizeFlashArtifactUpload":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_finalizeFlashArtifactUpload(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateFlashBuildManifest":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateFlashBuildManifest(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deployBuildToEnvironment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deployBuildToEnvironment(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -15155,6 +17308,116 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashApp":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashApp(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashAppByName":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashAppByName(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashEnvironment":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashEnvironment(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashEnvironmentByName":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashEnvironmentByName(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashBuild":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashBuild(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "gpuTypes":
 			field := field
 
@@ -15780,6 +18043,44 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "flashApps":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_flashApps(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "containerRegistryCreds":
 			field := field
 
@@ -16366,6 +18667,16 @@ func (ec *executionContext) unmarshalNCreateClusterInput2githubᚗcomᚋberthdev
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateFlashAppInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateFlashAppInput(ctx context.Context, v any) (CreateFlashAppInput, error) {
+	res, err := ec.unmarshalInputCreateFlashAppInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateFlashEnvironmentInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateFlashEnvironmentInput(ctx context.Context, v any) (CreateFlashEnvironmentInput, error) {
+	res, err := ec.unmarshalInputCreateFlashEnvironmentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateNetworkVolumeInput(ctx context.Context, v any) (CreateNetworkVolumeInput, error) {
 	res, err := ec.unmarshalInputCreateNetworkVolumeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16381,8 +18692,23 @@ func (ec *executionContext) unmarshalNDeleteNetworkVolumeInput2githubᚗcomᚋbe
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNDeployBuildToEnvironmentInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployBuildToEnvironmentInput(ctx context.Context, v any) (DeployBuildToEnvironmentInput, error) {
+	res, err := ec.unmarshalInputDeployBuildToEnvironmentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEndpointInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointInput(ctx context.Context, v any) (EndpointInput, error) {
 	res, err := ec.unmarshalInputEndpointInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFinalizeFlashArtifactUploadInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFinalizeFlashArtifactUploadInput(ctx context.Context, v any) (FinalizeFlashArtifactUploadInput, error) {
+	res, err := ec.unmarshalInputFinalizeFlashArtifactUploadInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFlashEnvironmentByNameInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironmentByNameInput(ctx context.Context, v any) (FlashEnvironmentByNameInput, error) {
+	res, err := ec.unmarshalInputFlashEnvironmentByNameInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -16453,6 +18779,11 @@ func (ec *executionContext) unmarshalNPodTerminateInput2githubᚗcomᚋberthdev�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNPrepareFlashArtifactUploadInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPrepareFlashArtifactUploadInput(ctx context.Context, v any) (PrepareFlashArtifactUploadInput, error) {
+	res, err := ec.unmarshalInputPrepareFlashArtifactUploadInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSaveRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveRegistryAuthInput(ctx context.Context, v any) (SaveRegistryAuthInput, error) {
 	res, err := ec.unmarshalInputSaveRegistryAuthInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16477,6 +18808,11 @@ func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.S
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNUpdateFlashBuildManifestInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateFlashBuildManifestInput(ctx context.Context, v any) (UpdateFlashBuildManifestInput, error) {
+	res, err := ec.unmarshalInputUpdateFlashBuildManifestInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNUpdateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateNetworkVolumeInput(ctx context.Context, v any) (UpdateNetworkVolumeInput, error) {
@@ -17002,6 +19338,43 @@ func (ec *executionContext) unmarshalOEnvironmentVariableInput2ᚖgithubᚗcom�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOFlashApp2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx context.Context, sel ast.SelectionSet, v []*FlashApp) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainFlashApp(), true); m != nil {
+		return m
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx context.Context, sel ast.SelectionSet, v *FlashApp) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashApp(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFlashArtifact2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashArtifact(ctx context.Context, sel ast.SelectionSet, v *FlashArtifact) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashArtifact(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFlashArtifactUpload2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashArtifactUpload(ctx context.Context, sel ast.SelectionSet, v *FlashArtifactUpload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashArtifactUpload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx context.Context, v any) (*FlashBootType, error) {
 	if v == nil {
 		return nil, nil
@@ -17016,6 +19389,52 @@ func (ec *executionContext) marshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋb
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) marshalOFlashBuild2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx context.Context, sel ast.SelectionSet, v []*FlashBuild) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainFlashBuild(), true); m != nil {
+		return m
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx context.Context, sel ast.SelectionSet, v *FlashBuild) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashBuild(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFlashEnvironment2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx context.Context, sel ast.SelectionSet, v []*FlashEnvironment) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainFlashEnvironment(), true); m != nil {
+		return m
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx context.Context, sel ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashEnvironment(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {

@@ -181,10 +181,10 @@ func plainEndpoint() plain.Type[*Endpoint] {
 			return plain.Pointer(func(of *Endpoint) *int { return of.WorkersStandby }, plain.Int, true)
 		case "workersPFBTarget":
 			return plain.Pointer(func(of *Endpoint) *int { return of.WorkersPFBTarget }, plain.Int, true)
-		case "aiKey":
-			return plain.Pointer(func(of *Endpoint) *string { return of.AiKey }, plain.String, true)
 		case "flashEnvironmentId":
 			return plain.Pointer(func(of *Endpoint) *string { return of.FlashEnvironmentID }, plain.String, true)
+		case "aiKey":
+			return plain.Pointer(func(of *Endpoint) *string { return of.AiKey }, plain.String, true)
 		case "activeBuildid":
 			return plain.Pointer(func(of *Endpoint) *string { return of.ActiveBuildid }, plain.String, true)
 		case "idePodId":
@@ -205,6 +205,84 @@ func plainEnvironmentVariable() plain.Type[*EnvironmentVariable] {
 			return plain.Pointer(func(of *EnvironmentVariable) *string { return of.Key }, plain.String, true)
 		case "value":
 			return plain.Pointer(func(of *EnvironmentVariable) *string { return of.Value }, plain.String, true)
+		}
+		return nil
+	}}
+}
+
+func plainFlashApp() plain.Type[*FlashApp] {
+	return plain.Type[*FlashApp]{Name: "FlashApp", Implements: flashAppImplementors, Field: func(name string) plain.Field[*FlashApp] {
+		switch name {
+		case "id":
+			return plain.Pointer(func(of *FlashApp) *string { return of.ID }, plain.String, true)
+		case "name":
+			return plain.Pointer(func(of *FlashApp) *string { return of.Name }, plain.String, true)
+		case "flashEnvironments":
+			return plain.Many(func(of *FlashApp) []*FlashEnvironment { return of.FlashEnvironments }, plainFlashEnvironment, true, true)
+		case "flashBuilds":
+			return plain.Many(func(of *FlashApp) []*FlashBuild { return of.FlashBuilds }, plainFlashBuild, true, true)
+		}
+		return nil
+	}}
+}
+
+func plainFlashArtifact() plain.Type[*FlashArtifact] {
+	return plain.Type[*FlashArtifact]{Name: "FlashArtifact", Implements: flashArtifactImplementors, Field: func(name string) plain.Field[*FlashArtifact] {
+		switch name {
+		case "objectKey":
+			return plain.Pointer(func(of *FlashArtifact) *string { return of.ObjectKey }, plain.String, true)
+		case "downloadUrl":
+			return plain.Pointer(func(of *FlashArtifact) *string { return of.DownloadURL }, plain.String, true)
+		case "expiresAt":
+			return plain.Pointer(func(of *FlashArtifact) *time.Time { return of.ExpiresAt }, plain.DateTime, true)
+		}
+		return nil
+	}}
+}
+
+func plainFlashArtifactUpload() plain.Type[*FlashArtifactUpload] {
+	return plain.Type[*FlashArtifactUpload]{Name: "FlashArtifactUpload", Implements: flashArtifactUploadImplementors, Field: func(name string) plain.Field[*FlashArtifactUpload] {
+		switch name {
+		case "uploadUrl":
+			return plain.Pointer(func(of *FlashArtifactUpload) *string { return of.UploadURL }, plain.String, true)
+		case "objectKey":
+			return plain.Pointer(func(of *FlashArtifactUpload) *string { return of.ObjectKey }, plain.String, true)
+		case "expiresAt":
+			return plain.Pointer(func(of *FlashArtifactUpload) *time.Time { return of.ExpiresAt }, plain.DateTime, true)
+		}
+		return nil
+	}}
+}
+
+func plainFlashBuild() plain.Type[*FlashBuild] {
+	return plain.Type[*FlashBuild]{Name: "FlashBuild", Implements: flashBuildImplementors, Field: func(name string) plain.Field[*FlashBuild] {
+		switch name {
+		case "id":
+			return plain.Pointer(func(of *FlashBuild) *string { return of.ID }, plain.String, true)
+		case "objectKey":
+			return plain.Pointer(func(of *FlashBuild) *string { return of.ObjectKey }, plain.String, true)
+		case "createdAt":
+			return plain.Pointer(func(of *FlashBuild) *time.Time { return of.CreatedAt }, plain.DateTime, true)
+		}
+		return nil
+	}}
+}
+
+func plainFlashEnvironment() plain.Type[*FlashEnvironment] {
+	return plain.Type[*FlashEnvironment]{Name: "FlashEnvironment", Implements: flashEnvironmentImplementors, Field: func(name string) plain.Field[*FlashEnvironment] {
+		switch name {
+		case "id":
+			return plain.Pointer(func(of *FlashEnvironment) *string { return of.ID }, plain.String, true)
+		case "name":
+			return plain.Pointer(func(of *FlashEnvironment) *string { return of.Name }, plain.String, true)
+		case "state":
+			return plain.Pointer(func(of *FlashEnvironment) *string { return of.State }, plain.String, true)
+		case "activeBuildId":
+			return plain.Pointer(func(of *FlashEnvironment) *string { return of.ActiveBuildID }, plain.String, true)
+		case "createdAt":
+			return plain.Pointer(func(of *FlashEnvironment) *time.Time { return of.CreatedAt }, plain.DateTime, true)
+		case "networkVolumes":
+			return plain.Many(func(of *FlashEnvironment) []*NetworkVolume { return of.NetworkVolumes }, plainNetworkVolume, true, true)
 		}
 		return nil
 	}}

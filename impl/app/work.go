@@ -52,7 +52,7 @@ func newWork(
 	w.sweep = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "queue", Tick: loop.SweepTick, Do: use.queue.Sweep})
 	w.retention = loop.Retention{
 		Store: s, Clock: clock, Log: c.Log, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention, Webhooks: c.WebhookRetention, Keys: c.KeyRetention,
-		Audit: c.AuditRetention,
+		Audit: c.AuditRetention, Flash: use.flash,
 	}.Sweeps()
 
 	w.history = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "history", Tick: history.Tick, Do: use.history.Sample})

@@ -22,6 +22,8 @@ var silent = []string{
 	"CountFinalRead", "DrainChunks", // what is read
 	"DeleteInvalidKeys", "DeleteTerminated", "DeleteWebhooks", // of what was over
 	"DeleteRequestCount", "DeleteRuntime", "InsertRuntime", "SetLag", "SetRequestCount", "SetSeed", "TakeState", // no page shows
+	"DeleteFlashApp", "DeleteFlashBuild", "DeleteFlashEnvironment", "DeleteFlashUploads", "InsertFlashApp", "InsertFlashBuild", "InsertFlashEnvironment",
+	"SetFlashEnvironmentBuild", "SetFlashManifest", "UpdateFlashBuild", // no page shows
 	"ForgetRegistry", "ResizeClaim", "SetSSHKeys", // with the registry, the volume; of the account
 }
 

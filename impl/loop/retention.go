@@ -25,6 +25,7 @@ type Retention struct {
 	Rates     *control.Rates
 	Keyring   *control.Keyring
 	Endpoints *control.Endpoints
+	Flash     *control.Flash
 	Pods      time.Duration // how long the row of a terminated pod is kept
 	Webhooks  time.Duration // how long a delivery that is over stays in the log
 	Keys      time.Duration // how long a key that was revoked or has expired stays listed
@@ -56,6 +57,7 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 			return r.Keyring.DeleteInvalid(ctx, r.Clock.Wall().Add(-r.Keys))
 		}},
 		reconcile.Sweep{Name: "request counts", Tick: RetentionTick, Do: r.Rates.Forget},
+		reconcile.Sweep{Name: "artifacts", Tick: RetentionTick, Do: r.Flash.Sweep},
 		reconcile.Sweep{Name: "deleted endpoints", Tick: RetentionTick, Do: r.Endpoints.Resume}, // whose deletion failed
 	)
 }

@@ -60,6 +60,7 @@ var resources = map[string]func(*testing.T, Open){
 	"delegations are listed and revoked":                           delegations,
 	"templates are listed, updated and deleted":                    templates,
 	"a template has pods, and forgets its credential":              templateUse,
+	"flash apps have environments and builds":                      flash,
 	"scripts are replaced, listed and go with their endpoints":     scripts,
 	"the SSH keys of a user are replaced":                          sshKeys,
 	"what berth says in a log is kept to its last lines":           systemLines,
