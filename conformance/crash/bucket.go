@@ -11,7 +11,7 @@ import (
 )
 
 // bucketName is that of the bucket, and the key that of who may use it.
-const bucketName, bucketKey, bucketSecret = "berth", "crash-key", "crash-secret-crash"
+const bucketName, bucketKey, bucketPhrase = "berth", "crash-key", "crash-crash-crash"
 
 // withBucket has a server of S3 run on an empty directory, which is removed, with a bucket in it: use is given its place. The programs
 // that are started from then on find the server and its key in their environment.
@@ -34,7 +34,7 @@ func withBucket(program string, use func(place string) error) error {
 	}
 	defer func() { _ = said.Close() }()
 	// Not every file system has the attributes in which it notes things otherwise.
-	s := exec.Command(program, "--port", listen, "--access", bucketKey, "--secret", bucketSecret, "--quiet", "posix", "--sidecar", notes, objects)
+	s := exec.Command(program, "--port", listen, "--access", bucketKey, "--secret", bucketPhrase, "--quiet", "posix", "--sidecar", notes, objects)
 	s.Stdout, s.Stderr = said, said
 	if err := s.Start(); err != nil {
 		return fmt.Errorf("the server of S3: %w", err)
@@ -49,7 +49,7 @@ func withBucket(program string, use func(place string) error) error {
 	}
 
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": "http://" + listen, "AWS_ACCESS_KEY_ID": bucketKey, "AWS_SECRET_ACCESS_KEY": bucketSecret, "AWS_REGION": "us-east-1",
+		"AWS_ENDPOINT_URL": "http://" + listen, "AWS_ACCESS_KEY_ID": bucketKey, "AWS_SECRET_ACCESS_KEY": bucketPhrase, "AWS_REGION": "us-east-1",
 	} {
 		if err := os.Setenv(name, value); err != nil {
 			return err

@@ -156,7 +156,7 @@ func TestAttacks_ChangeOfProtocolIsThePods(t *testing.T) {
 
 // over2 sends the fields and the body on a stream of HTTP/2, as they are, and gives the status; empty: the stream or the connection was ended.
 func over2(t *testing.T, address string, body string, fields ...string) (status string) {
-	raw, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}}).DialContext(t.Context(), "tcp", address) //nolint:gosec // of the test
+	raw, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}}).DialContext(t.Context(), "tcp", address)
 	require.NoError(t, err)
 	defer func() { _ = raw.Close() }()
 	require.NoError(t, raw.SetDeadline(time.Now().Add(20*time.Second)))

@@ -34,11 +34,11 @@ func versity(t *testing.T) (to, stranger ship.Target) {
 	listen := l.Addr().String()
 	require.NoError(t, l.Close())
 
-	s := exec.CommandContext(t.Context(), program, "--port", listen, "--access", keyID, "--secret", secret, "--region", region, "--quiet", "posix", "--sidecar", notes, objects) //nolint:gosec // G204: ours
+	s := exec.CommandContext(t.Context(), program, "--port", listen, "--access", keyID, "--secret", secret, "--region", region, "--quiet", "posix", "--sidecar", notes, objects)
 	require.NoError(t, s.Start())
 	t.Cleanup(func() { _ = s.Wait() })
 	require.Eventually(t, func() bool {
-		answer, err := http.Get("http://" + listen) //nolint:noctx // it is a test
+		answer, err := http.Get("http://" + listen)
 		return err == nil && answer.Body.Close() == nil
 	}, long, 20*time.Millisecond)
 

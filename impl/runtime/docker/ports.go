@@ -130,7 +130,7 @@ func (h *Runtime) reached(p compute.PublishedPort, bound netip.Addr) compute.Pub
 	switch {
 	case p.Public == 0 || machine == "":
 	case strings.HasPrefix(h.config.Host, sshScheme) && !h.config.DirectHTTP:
-		p.Via = through(h.config.Host, netip.AddrPortFrom(bound, uint16(p.Public))) //nolint:gosec // a port
+		p.Via = through(h.config.Host, netip.AddrPortFrom(bound, uint16(p.Public)))
 	case bound.IsLoopback():
 		p.Inner = net.JoinHostPort(machine, strconv.Itoa(p.Public))
 	}
