@@ -48,6 +48,8 @@ type Config struct {
 	Ending context.Context // everything ends with it
 	Clock  compute.Clock   // it must run
 	Log    *slog.Logger
+
+	Refused func(from, fingerprint string) // notes who could not log in with a key; nil: nobody does
 }
 
 // Gateway lets users into their pods.
@@ -165,14 +167,15 @@ func (g *Gateway) permits(ctx context.Context, id compute.PodID, key ssh.PublicK
 	return compute.Pod{}, errRefused
 }
 
-// settings are those of one connection.
-func (g *Gateway) settings(ctx context.Context) *ssh.ServerConfig {
+// settings are those of one connection. refused becomes the last key that was.
+func (g *Gateway) settings(ctx context.Context, refused *ssh.PublicKey) *ssh.ServerConfig {
 	c := &ssh.ServerConfig{
 		MaxAuthTries:  mostTries,
 		ServerVersion: "SSH-2.0-berth",
 		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			pod, err := g.permits(ctx, login(meta.User()), key)
 			if err != nil {
+				*refused = key
 				return nil, err
 			}
 			return &ssh.Permissions{Extensions: map[string]string{
@@ -189,8 +192,12 @@ func (g *Gateway) serve(nc net.Conn) {
 	ctx, cancel := context.WithCancel(g.Ending)
 	defer cancel()
 	_ = nc.SetDeadline(g.Clock.Wall().Add(graceTime))
-	conn, channels, requests, err := ssh.NewServerConn(nc, g.settings(ctx))
+	var refused ssh.PublicKey
+	conn, channels, requests, err := ssh.NewServerConn(nc, g.settings(ctx, &refused))
 	if err != nil {
+		if refused != nil && g.Refused != nil { // who has several keys tries them all, which is one login
+			g.Refused(nc.RemoteAddr().String(), ssh.FingerprintSHA256(refused))
+		}
 		g.Log.Debug("somebody could not log in by ssh", "from", nc.RemoteAddr().String())
 		return
 	}
