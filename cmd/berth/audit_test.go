@@ -20,7 +20,7 @@ func TestAudit(t *testing.T) {
 	s.done("volumes", "create", "--name", "more", "--size", "10", "--data-center", "EU-RO-1")
 	require.Contains(t, s.run("audit", "--limit", "1").err, "these are 1; there are more")
 
-	require.NotZero(t, s.run("pods", "list", "--key", "nonsense").code)
+	require.NotZero(t, call(t.Context(), "", "pods", "list", "--server", s.server.URL(), "--key", "nonsense").code)
 	require.Regexp(t, `rest +malformed +1\n`, s.done("audit", "refusals"))
 	require.Contains(t, s.done("audit", "refusals", "--json"), `"reason":"malformed"`)
 	require.NotContains(t, s.done("audit", "refusals", "--client", "192.0.2.1"), "malformed")
