@@ -136,6 +136,27 @@ func (g *Gateway) known(conn net.Conn) {
 // errRefused is the one answer to who may not log in: who tries learns neither of keys nor of pods.
 var errRefused = errors.New("gateway: refused")
 
+// refusedKey is errRefused of a key.
+type refusedKey struct {
+	fingerprint string
+	cause       error
+}
+
+func (r *refusedKey) Error() string { return r.cause.Error() }
+func (r *refusedKey) Unwrap() error { return r.cause }
+
+// lastRefused gives the fingerprint of the last key that was refused in a login that failed; empty if none was tried.
+func lastRefused(err error) (fingerprint string) {
+	if failed, is := errors.AsType[*ssh.ServerAuthError](err); is {
+		for _, one := range failed.Errors {
+			if key, is := errors.AsType[*refusedKey](one); is {
+				fingerprint = key.fingerprint
+			}
+		}
+	}
+	return fingerprint
+}
+
 // What a connection remembers of who has it.
 const (
 	podExtension  = "pod"
@@ -167,16 +188,15 @@ func (g *Gateway) permits(ctx context.Context, id compute.PodID, key ssh.PublicK
 	return compute.Pod{}, errRefused
 }
 
-// settings are those of one connection. refused becomes the last key that was.
-func (g *Gateway) settings(ctx context.Context, refused *ssh.PublicKey) *ssh.ServerConfig {
+// settings are those of one connection.
+func (g *Gateway) settings(ctx context.Context) *ssh.ServerConfig {
 	c := &ssh.ServerConfig{
 		MaxAuthTries:  mostTries,
 		ServerVersion: "SSH-2.0-berth",
 		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			pod, err := g.permits(ctx, login(meta.User()), key)
 			if err != nil {
-				*refused = key
-				return nil, err
+				return nil, &refusedKey{ssh.FingerprintSHA256(key), err}
 			}
 			return &ssh.Permissions{Extensions: map[string]string{
 				podExtension: string(pod.ID), userExtension: string(pod.UserID), keyExtension: ssh.FingerprintSHA256(key),
@@ -192,11 +212,10 @@ func (g *Gateway) serve(nc net.Conn) {
 	ctx, cancel := context.WithCancel(g.Ending)
 	defer cancel()
 	_ = nc.SetDeadline(g.Clock.Wall().Add(graceTime))
-	var refused ssh.PublicKey
-	conn, channels, requests, err := ssh.NewServerConn(nc, g.settings(ctx, &refused))
+	conn, channels, requests, err := ssh.NewServerConn(nc, g.settings(ctx))
 	if err != nil {
-		if refused != nil && g.Refused != nil { // who has several keys tries them all, which is one login
-			g.Refused(nc.RemoteAddr().String(), ssh.FingerprintSHA256(refused))
+		if tried := lastRefused(err); tried != "" && g.Refused != nil { // who has several keys tries them all, which is one login
+			g.Refused(nc.RemoteAddr().String(), tried)
 		}
 		g.Log.Debug("somebody could not log in by ssh", "from", nc.RemoteAddr().String())
 		return
