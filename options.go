@@ -203,8 +203,8 @@ type Options struct {
 	// KeyRetention is the setting key-retention: how long a key that was revoked or has expired stays listed. Default:
 	// 720h.
 	KeyRetention time.Duration
-	// AuditRetention is the setting audit-retention: how long it is kept who changed what, for berth audit; the last
-	// 100000 changes at most. Default: 2160h.
+	// AuditRetention is the setting audit-retention: how long it is kept who changed what and who was refused, for berth
+	// audit; the last 100000 changes and 50000 refusals at most. Default: 2160h.
 	AuditRetention time.Duration
 	// Drain is the setting drain: how long requests may take to end at shutdown. Default: 10s.
 	Drain time.Duration

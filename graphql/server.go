@@ -68,6 +68,7 @@ type Services struct {
 	Log           *slog.Logger
 	Limits        Limits
 	Client        func(*http.Request) string // gives the address of a client
+	Refused       func(*http.Request, error) // notes that a key was refused; nil: nobody does
 	Introspection bool
 	Playground    bool // GET answers a page to try queries on
 }
@@ -104,6 +105,7 @@ var playground []byte
 // call is what a resolver may ask about the request.
 type call struct {
 	key       *compute.Key // nil: none was sent
+	request   *http.Request
 	requestID string
 	client    string       // its address
 	values    int          // that the answer has, about; 0: the document is not valid
@@ -125,7 +127,7 @@ func user(ctx context.Context) compute.UserID { return callOf(ctx).key.UserID }
 
 // ServeHTTP checks in the order of REST: key, method, media type, size, syntax, document.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{requestID: w.Header().Get("X-Request-Id")}
+	c := &call{request: r, requestID: w.Header().Get("X-Request-Id")}
 	ctx := context.WithValue(r.Context(), callKey{}, c)
 	defer func() {
 		if p := recover(); p != nil {
@@ -145,6 +147,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	key, err := h.authenticate(r)
 	if err != nil {
+		h.noteRefused(r, err)
 		limit.Refused(w, r)
 		h.refuse(ctx, w, problem.Of(err).Status, err)
 		return
@@ -158,6 +161,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx = graphql.StartOperationTrace(ctx)
 	h.serve(ctx, w, r)
+}
+
+// noteRefused notes that a key was refused, if the error says so.
+func (h *Handler) noteRefused(r *http.Request, err error) {
+	if h.Refused != nil {
+		h.Refused(r, err)
+	}
 }
 
 // serve reads a document and answers it. What it holds is given back before the answer is written, which may take long.
@@ -198,6 +208,7 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Requ
 func (h *Handler) execute(ctx context.Context, header http.Header, params *graphql.RawParams) (int, *graphql.Response) {
 	operation, errs := h.exec.CreateOperationContext(ctx, params)
 	if len(errs) > 0 {
+		h.noteRefused(callOf(ctx).request, errs[0])
 		status := http.StatusBadRequest
 		switch compute.CodeOf(errs[0]) {
 		case compute.Unauthenticated:

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -52,6 +53,7 @@ type Services struct {
 	History    *history.History
 	Why        *why.Reasons
 	Keyring    *control.Keyring
+	Refusals   *audit.Refusals // who is refused; nil: nobody counts
 	Rates      *control.Rates
 	QueueRates *control.QueueRates
 	IDs        *compute.IDs

@@ -88,9 +88,12 @@ func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.Endpoin
 		journal.Of(r.Context()).By(key)
 	}
 	if err == nil && !key.Allows(compute.ScopeInvoke(id)) {
-		err = compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", compute.ScopeInvoke(id))
+		err = key.LacksScope(compute.ScopeInvoke(id))
 	}
 	if err != nil {
+		if p.Refused != nil {
+			p.Refused(r, err)
+		}
 		refuse(w, refusalOf(err))
 		return
 	}

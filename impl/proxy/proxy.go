@@ -54,6 +54,7 @@ type Config struct {
 	Proxies   *limit.Proxies                         // that say what the client asked for; nil: there are none
 	Ending    context.Context                        // ends when answers without an end are to end
 	Watch     Watch                                  // nil: nobody does
+	Refused   func(*http.Request, error)             // notes that a key was refused; nil: nobody does
 	Log       *slog.Logger
 }
 

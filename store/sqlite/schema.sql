@@ -375,6 +375,20 @@ CREATE INDEX pods_of_volume ON pods (network_volume_id) WHERE network_volume_id 
 
 -- sqlite_autoindex_pods_1 ON pods;
 
+CREATE TABLE refusals (
+  seq       INTEGER PRIMARY KEY,
+  at        INTEGER NOT NULL,
+  interface TEXT NOT NULL,
+  reason    TEXT NOT NULL,
+  client    TEXT NOT NULL,
+  key_id    TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  times     INTEGER NOT NULL,
+  UNIQUE (at, client, interface, reason, key_id, user_id)
+) STRICT;
+
+-- sqlite_autoindex_refusals_1 ON refusals;
+
 CREATE TABLE registries (
   seq        INTEGER PRIMARY KEY,
   id         TEXT NOT NULL UNIQUE,
