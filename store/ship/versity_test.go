@@ -22,7 +22,7 @@ func versity(t *testing.T) (to, stranger ship.Target) {
 	t.Helper()
 	program := os.Getenv("BERTH_TEST_S3")
 	if program == "" {
-		t.Skip("BERTH_TEST_S3 names no program of a server of S3: make backup")
+		t.Skip("SKIPPED: BERTH_TEST_S3 names no program of a server of S3: make backup")
 	}
 	dir := t.TempDir()
 	objects, notes := filepath.Join(dir, "objects"), filepath.Join(dir, "notes")
