@@ -87,12 +87,14 @@ func (c *Check) flashDeployed(environment, build string) graphclient.FlashEnviro
 	return answer.DeployBuildToEnvironment.FlashEnvironmentFields
 }
 
-// flashEndpoint makes an endpoint in the environment.
+// flashEndpoint makes an endpoint in the environment, with a template that outlives it.
 func (c *Check) flashEndpoint(environment, name string) graphclient.EndpointFields {
-	return c.saveEndpoint(func(in *endpointInput) {
+	made := c.saveEndpoint(func(in *endpointInput) {
 		in.Name, in.FlashEnvironmentId, in.InstanceIds = to(name), to(environment), []*string{to("cpu3g-2-8")}
 		in.Template = &graphclient.EndpointTemplateInput{Name: to(c.own("flash")), ImageName: to("i")}
 	})
+	c.owns(templates+"/"+*made.TemplateId, "")
+	return made
 }
 
 // readFlashApp gives an app as it is.
