@@ -172,7 +172,7 @@ var _ = area(func() {
 			}
 		}
 
-		for field, given := range map[string]string{"hubReleaseId": `"a"`, "flashEnvironmentId": `"a"`, "modelReferences": `["a"]`, "workersPFBTarget": "1", "compliance": "[GDPR,ITAR]"} {
+		for field, given := range map[string]string{"hubReleaseId": `"a"`, "modelReferences": `["a"]`, "workersPFBTarget": "1", "compliance": "[GDPR,ITAR]"} {
 			require.Contains(c, c.wrongly(with(field, given), 200, "REJECTED"), field)
 		}
 		for field, given := range map[string]string{"gpuIds": `"NO_SUCH_POOL"`, "locations": `"NOWHERE-1"`, "dataCenterIds": `["NOWHERE-1"]`, "workersMin": `4`} {

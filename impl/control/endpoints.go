@@ -62,6 +62,7 @@ type EndpointChange struct {
 	Scaling       *Scaling
 	Timeout       *time.Duration
 	FlashBoot     *compute.FlashBoot
+	Environment   *compute.FlashEnvironmentID // of an app of the user's; empty: none any more
 }
 
 // command has Args say what Cmd and Entrypoint do, over what is stored. Errors as for Command.
