@@ -78,7 +78,7 @@ var rooms = map[string]struct {
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
 	"impl/certificate":                 {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/certificate/certificatetest": {uses: []string{http}}, // an authority of one's own
-	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
+	"impl/limit":                       {may: []string{"impl/atomicfile", "impl/compute"}, uses: []string{http}},
 	"impl/proxy":                       {may: []string{"impl/compute", "impl/journal", "impl/limit", "impl/problem", "impl/queue"}, uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
 	"impl/history":                     {may: []string{"impl/compute", "impl/queue"}},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 )
 
@@ -68,12 +69,19 @@ func (a *Artifacts) Receive(id compute.FlashBuildID, body io.Reader, size int64)
 	if err := os.Rename(file.Name(), a.Path(id)); err != nil {
 		return notKept(err)
 	}
-	return a.sync()
+	if err := atomicfile.SyncDir(a.dir); err != nil {
+		return notKept(err)
+	}
+	return nil
 }
 
 // part makes the file of an artifact that comes. Over removes what is left of it.
 func (a *Artifacts) part(id compute.FlashBuildID) (file *os.File, over func(), err error) {
-	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+	in, err := atomicfile.MakeDir(a.dir)
+	if err == nil {
+		err = atomicfile.SyncDir(in...)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 
@@ -93,18 +101,6 @@ func (a *Artifacts) part(id compute.FlashBuildID) (file *os.File, over func(), e
 		defer a.mu.Unlock()
 		delete(a.coming, name)
 	}, nil
-}
-
-// sync returns once the names are on disk.
-func (a *Artifacts) sync() error {
-	dir, err := os.Open(a.dir)
-	if err != nil {
-		return notKept(err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return notKept(err)
-	}
-	return nil
 }
 
 func notKept(err error) error {
