@@ -219,6 +219,27 @@ var _ = area(func() {
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t",imageName:"i",startScript:"x"}`), 200, "REJECTED")
 	})
 
+	add("graphql.endpoints.template.gone", []string{"getTemplate", "deleteEndpoint"}, func(c *Check) {
+		own := func(in *endpointInput) {
+			in.Name, in.GpuIds = to("with its own"), to("ADA_24")
+			in.Template = &graphclient.EndpointTemplateInput{Name: to(c.own("brought")), ImageName: to("i")}
+		}
+		first := c.saveEndpoint(own)
+		at := templates + "/" + *first.TemplateId
+		c.owns(at, "")
+		require.Equal(c, 204, c.REST("DELETE", endpointPath+"/"+*first.Id, "").Status)
+		require.Equal(c, 404, c.REST("GET", at, "").Status)
+
+		second := c.saveEndpoint(own)
+		at = templates + "/" + *second.TemplateId
+		c.owns(at, "")
+		user := c.newGraphEndpoint(second.TemplateId)
+		require.Equal(c, 204, c.REST("DELETE", endpointPath+"/"+*second.Id, "").Status)
+		require.Equal(c, 200, c.REST("GET", at, "").Status, "another endpoint uses it")
+		require.Equal(c, 204, c.REST("DELETE", endpointPath+"/"+*user.Id, "").Status)
+		require.Equal(c, 200, c.REST("GET", at, "").Status, "that one did not bring it along")
+	})
+
 	add("graphql.endpoints.template.set", []string{"getEndpoint"}, func(c *Check) {
 		e, second := c.newGraphEndpoint(c.serverlessTemplate("one")), c.serverlessTemplate("two")
 		set := func(endpoint, template string) Answer {

@@ -135,6 +135,7 @@ func (n *Endpoints) saveTemplate(tx store.Resources, e compute.Endpoint, x Templ
 		return t.ID, tx.UpdateTemplate(t)
 	case compute.NotFound:
 		t = newTemplate(n.ids.Template(), e.UserID, tx.Wall())
+		t.EndpointID = e.ID
 		if err := changeTemplate(tx, &t, x); err != nil {
 			return "", err
 		}

@@ -506,7 +506,7 @@ CREATE TABLE templates (
   cuda_versions   TEXT NOT NULL,    -- JSON
   readme          TEXT NOT NULL,
   created_at      INTEGER
-, port_names TEXT NOT NULL DEFAULT '{}') STRICT;
+, port_names TEXT NOT NULL DEFAULT '{}', endpoint_id TEXT NOT NULL DEFAULT '') STRICT;
 
 -- sqlite_autoindex_templates_1 ON templates;
 

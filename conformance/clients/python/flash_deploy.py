@@ -71,4 +71,9 @@ assert "production" in flash("env", "list", "--app", "shop") and made["double"] 
 flash("app", "delete", "shop")
 assert "no apps found" in flash("app", "list")
 assert all(http.get(f"{url}/v2/serverless/{one}").status_code == 404 for one in made.values())
+
+again, _ = deploy("good night")  # under the same names
+assert not set(again.values()) & set(made.values())
+answers(again, "good night")
+flash("app", "delete", "shop")
 print("ok: flash deploy", runpod_flash.__version__)

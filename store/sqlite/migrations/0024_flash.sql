@@ -37,3 +37,6 @@ CREATE INDEX flash_uploads ON flash_builds (seq) WHERE created_at IS NULL;
 
 -- The environment of the app that it is a part of; '': none.
 ALTER TABLE endpoints ADD COLUMN flash_environment_id TEXT NOT NULL DEFAULT '';
+
+-- The endpoint that brought it along, with which it goes; '': none.
+ALTER TABLE templates ADD COLUMN endpoint_id TEXT NOT NULL DEFAULT '';
