@@ -58,12 +58,13 @@ cuts: ## cut the connection to PostgreSQL at every byte of a group, which make t
 	BERTH_CUTS=all go test -count=1 -pgo=off -timeout 20m -run CutAtAnyByte ./store/postgres
 
 .PHONY: generate
-generate: ## generate gen/ from spec/, and what validgen is tested with; if it fails, nothing has changed
+generate: ## generate what is not yet made of spec/ in gen/, and what validgen is tested with (GENERATE=all: all of it); if it fails, nothing has changed
 	@kept=$$(mktemp -d) && cp -Rp gen cmd/validgen/testdata "$$kept" && \
 	trap 'code=$$?; [ $$code = 0 ] || { rm -rf gen cmd/validgen/testdata; cp -Rp "$$kept/gen" .; cp -Rp "$$kept/testdata" cmd/validgen; }; rm -rf "$$kept"; exit $$code' EXIT && \
 	trap 'exit 130' INT TERM && go generate ./gen
 
 .PHONY: check-generate
+check-generate: export GENERATE = all
 check-generate: generate ## fail if gen/ is not what spec/ generates
 	@set -- gen cmd/validgen/testdata; test -z "$$(git status --porcelain -- $$@)" || { git status --short -- $$@; git --no-pager diff -- $$@ | head -50; echo "gen/ is not what spec/ generates: run make generate and commit"; exit 1; }
 
@@ -200,13 +201,22 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 pause: build ## pause servers and step their clocks under load, 100 times each, 4 servers side by side (PAUSES=n LEASE=30s SERVERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -pauses $(or $(PAUSES),100) -lease $(or $(LEASE),30s) -servers $(or $(SERVERS),4) $(if $(SEED),-seed $(SEED))
 
+.PHONY: check-upgrades
+check-upgrades: build ## a database of every earlier schema, as kept, is upgraded, says what it said and keeps the rules about what reads (needs git, Python, PostgreSQL)
+	python3 conformance/upgrades/upgrades.py --kept bin/berth
+
 .PHONY: upgrades
-upgrades: build ## a database of every earlier commit that changed the schema is upgraded and says what it said, or is refused (needs git, Python and half an hour; COMMITS="a b" for some)
+upgrades: build ## the same with databases that every earlier commit that changed the schema makes anew, of which it keeps what is not kept yet (needs half an hour; COMMITS="a b" for some)
 	python3 conformance/upgrades/upgrades.py bin/berth $(COMMITS)
 
+# A server of S3 that others wrote, which go.mod knows nothing of. Building it takes a minute.
+bin/versitygw: conformance/s3/go.mod conformance/s3/go.sum
+	cd conformance/s3 && CGO_ENABLED=0 go build -trimpath -pgo=off -ldflags "-s -w" -o ../../$@ github.com/versity/versitygw/cmd/versitygw
+
 .PHONY: backup
-backup: build ## backups of a server under load, killed in every other one, and what servers ship that lose their disks, served elsewhere, 20 times each (ROUNDS=n SEED=n)
-	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -backups $(or $(ROUNDS),20) -lost $(or $(ROUNDS),20) $(if $(SEED),-seed $(SEED))
+backup: build bin/versitygw ## backups of a server under load, killed in every other one, and what servers ship that lose their disks, to folders and to S3, served elsewhere, 20 times each (ROUNDS=n SEED=n)
+	BERTH_TEST_S3=$(CURDIR)/bin/versitygw go test -count=1 -pgo=off -run Versity ./store/ship
+	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -backups $(or $(ROUNDS),20) -lost $(or $(ROUNDS),20) -s3 bin/versitygw $(if $(SEED),-seed $(SEED))
 
 .PHONY: cluster
 cluster: build ## pods on Kubernetes: a real API server, scheduler and controller manager, which are built once (10 minutes), with simulated nodes; CACHE=directory of them

@@ -113,6 +113,9 @@ type Options struct {
 	// PublishOn is the setting publish-on: address of this host that docker publishes the ports of pods on. Default:
 	// 127.0.0.1.
 	PublishOn string
+	// DirectHTTP is the setting direct-http: reach HTTP ports of pods whose engine is at ssh://… at the address of its
+	// machine, and not by SSH.
+	DirectHTTP bool
 	// DockerCerts is the setting docker-certs: directory with ca.pem, cert.pem and key.pem for engines of hosts over TCP,
 	// or with one directory of each host's id that has them.
 	DockerCerts string
@@ -200,8 +203,8 @@ type Options struct {
 	// KeyRetention is the setting key-retention: how long a key that was revoked or has expired stays listed. Default:
 	// 720h.
 	KeyRetention time.Duration
-	// AuditRetention is the setting audit-retention: how long it is kept who changed what, for berth audit; the last
-	// 100000 changes at most. Default: 2160h.
+	// AuditRetention is the setting audit-retention: how long it is kept who changed what and who was refused, for berth
+	// audit; the last 100000 changes and 50000 refusals at most. Default: 2160h.
 	AuditRetention time.Duration
 	// Drain is the setting drain: how long requests may take to end at shutdown. Default: 10s.
 	Drain time.Duration

@@ -28,6 +28,7 @@ type Check struct {
 // run is what the checks of one rule share, those of other endpoints and targets too.
 type run struct {
 	suite *Suite
+	whole string // the target's key
 	name  string // of no other run: what a rule names with it no other rule has left
 	limit bool   // the rule sets limits of requests itself: it means to be refused
 
@@ -49,7 +50,12 @@ type run struct {
 
 // NewCheck gives what the test of one rule runs with. Its requests end with the context.
 func (s *Suite) NewCheck(ctx context.Context, t require.TestingT, skip func(why string)) *Check {
-	return &Check{TestingT: t, Target: s.Target, Spec: s.Documents, Skip: skip, run: &run{suite: s, ctx: ctx, name: strings.ToLower(rand.Text()[:8])}}
+	return s.NewCheckOf(ctx, s.Target, t, skip)
+}
+
+// NewCheckOf is NewCheck for the target or one beside it.
+func (s *Suite) NewCheckOf(ctx context.Context, target Target, t require.TestingT, skip func(why string)) *Check {
+	return &Check{TestingT: t, Target: target, Spec: s.Documents, Skip: skip, run: &run{suite: s, whole: target.Key, ctx: ctx, name: strings.ToLower(rand.Text()[:8])}}
 }
 
 // worker gives the name of a worker that no other rule was.

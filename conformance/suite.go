@@ -16,6 +16,7 @@ import (
 // Suite is the rules beside a target.
 type Suite struct {
 	Target
+	Beside    []Target // servers like the target, each with a clock of its own: rules that set clocks are checked beside all at the same time
 	Documents *Documents
 	Patience  time.Duration       // how long is waited for what happens unasked; 0: a minute
 	RealTime  time.Duration       // for how long a rule may wait in real time for what the clock of test controls would bring at once

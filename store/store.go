@@ -104,6 +104,7 @@ type Resources interface {
 	Templates
 	SSHKeys
 	Secrets
+	Flash
 }
 
 // Access stores who may make requests, how many, and who changed what.
@@ -495,6 +496,5 @@ type Charges interface {
 type Times interface {
 	// Lag gives what SetLag kept; 0 at first.
 	Lag() (time.Duration, error)
-	// SetLag keeps the lag, in whole milliseconds.
-	SetLag(time.Duration) error
+	SetLag(time.Duration) error // in whole milliseconds
 }

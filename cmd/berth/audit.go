@@ -67,6 +67,7 @@ entries. The server keeps them as long as its setting audit-retention says.`,
 		},
 	}
 
+	cmd.AddCommand(newAuditRefusalsCommand())
 	flags := cmd.Flags()
 	flags.String("since", "", "the time at which it was done at the earliest, such as 2026-11-23T08:00:00Z")
 	flags.String("until", "", "the time before which it was done")

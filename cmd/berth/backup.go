@@ -182,6 +182,9 @@ func printRestored(cmd *cobra.Command, o app.RestoreOptions, r app.Restored) err
 		if len(s.Later) > 0 {
 			fmt.Fprintf(out, "Nothing is in it of %s: what began later, and has no base.\n", join(s.Later))
 		}
+		if len(s.Damaged) > 0 {
+			fmt.Fprintf(out, "What cannot be read, and was not needed for that: %s.\n", join(s.Damaged))
+		}
 	}
 	if r.Schema < r.Program {
 		fmt.Fprintf(out, "Its schema is version %d: the next start of a server brings it to %d.\n", r.Schema, r.Program)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,13 +26,16 @@ type conformanceCommand struct {
 	junit, html      string
 }
 
+// ownServers is how many servers of its own it checks rules beside at the same time: some rules only wait.
+const ownServers = 4
+
 func newConformanceCommand() *cobra.Command {
 	var c conformanceCommand
 	cmd := &cobra.Command{
 		Use:   "conformance",
 		Short: "Check every documented rule against a server",
 		Long: `Check every documented rule against a server over HTTP, and print PASS, FAIL or SKIPPED for each and the totals of each
-area. Without --target it checks a server of its own on a new database. A rule that the server lacks something for is SKIPPED, with
+area. Without --target it checks servers of its own, each on a new database. A rule that the server lacks something for is SKIPPED, with
 the reason; the totals group the reasons. --junit and --html write the same to files. The exit code is 1 if a rule fails, 3 if the server refuses the key or has no such endpoint, 4 if it is not reached.
 
 The rules create and delete pods, endpoints and more, and delete what they created. They play the worker of an endpoint: of one
@@ -98,20 +102,14 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		return err
 	}
 
+	var beside []conformance.Target
 	if c.target.URL == "" {
-		dir, err := os.MkdirTemp("", "berth-conformance-")
+		stop, more, err := c.own(cmd.Context(), min(ownServers, len(rules)))
 		if err != nil {
 			return err
 		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		own, stop, err := conformance.Own(cmd.Context(), dir)
-		if err != nil {
-			return err
-		}
-
-		defer func() { _ = stop() }()
-		own.Contract = c.target.Contract
-		c.target = own
+		defer stop()
+		beside = more
 	} else if err := c.checkTarget(); err != nil {
 		return misuse(err, "")
 	}
@@ -123,7 +121,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		}
 	}
 
-	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, RealTime: c.wait, Waits: func(d time.Duration) {
+	suite := conformance.Suite{Target: c.target, Beside: beside, Documents: documents, Patience: c.patience, RealTime: c.wait, Waits: func(d time.Duration) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the server takes no more requests of this key for %s: waiting (with --exempt-key it need not)\n", d)
 	}}
 	outcomes, ended := suite.Run(cmd.Context(), conformance.Options{Rules: rules, Shuffle: c.shuffle, Ended: func(o conformance.Outcome) {
@@ -152,6 +150,27 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	}
 
 	return nil
+}
+
+// own starts servers to check on new databases: the first is the target, and rules are checked beside the others at the same time.
+func (c *conformanceCommand) own(ctx context.Context, servers int) (stop func(), beside []conformance.Target, err error) {
+	dir, err := os.MkdirTemp("", "berth-conformance-")
+	if err != nil {
+		return nil, nil, err
+	}
+	own, end, err := conformance.OwnSeveral(ctx, dir, servers)
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+
+	for i := range own {
+		own[i].Contract = c.target.Contract
+	}
+	c.target = own[0]
+	return func() {
+		_ = end()
+		_ = os.RemoveAll(dir)
+	}, own[1:], nil
 }
 
 // checkTarget fails if the flags cannot be those of a server.

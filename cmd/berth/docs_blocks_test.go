@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -31,6 +32,25 @@ type block struct{ language, at, page, text string }
 // documented are the files whose blocks and words are checked: the pages of the site, and what leads to them.
 func documented() []string {
 	return append(site.Sources(), "README.md", "CONTRIBUTING.md")
+}
+
+// everyPage gives every Markdown file of the repository.
+func everyPage(t *testing.T) (pages []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"artefacts", "bin", "dist", "node_modules"}, entry.Name())):
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".md"):
+			pages = append(pages, name)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Subset(t, pages, documented())
+	return pages
 }
 
 // blocksOf reads the blocks of a page, and gives the rest of it.
@@ -90,7 +110,7 @@ func unless(ok bool, says string) error {
 // TestDocs_EveryBlockIsChecked looks at each block of the documentation: it is run by make readme, or what it says is read by what would read it.
 func TestDocs_EveryBlockIsChecked(t *testing.T) {
 	t.Parallel()
-	for _, page := range documented() {
+	for _, page := range everyPage(t) {
 		blocks, _ := blocksOf(t, page)
 		for _, b := range blocks {
 			check := checks[b.language]

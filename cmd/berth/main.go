@@ -21,10 +21,22 @@ var version = "dev"
 
 func main() {
 	version = orModule(version, debug.ReadBuildInfo)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(context.Background())
 	code := conclude(ctx, os.Stderr, newCommandFor(os.Args[1:]).ExecuteContext(ctx))
 	stop()
 	os.Exit(code)
+}
+
+// untilSignal gives a context that ends when the program is to end: interrupted, terminated, or hung up as its terminal closes. Who was
+// started with hang-ups ignored, as by nohup, goes on; they are caught there, too, since what is ignored would be so in every program that
+// this one starts, and a shell in a pod has to end with its session.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	if signal.Ignored(syscall.SIGHUP) {
+		signals = signals[:2]
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	return signal.NotifyContext(ctx, signals...)
 }
 
 // orModule gives the version of the module that the program was built from, where the linker set none and Go knows it.

@@ -75,7 +75,7 @@ On SIGTERM it takes no more jobs, finishes those it has and exits with code 0. A
 				return err
 			}
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)).With("worker", s.id)
-			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) })()
 			s.worker(log, exit).Run(cmd.Context())
 			return nil
 		},

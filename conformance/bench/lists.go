@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 )
 
 // listed is how many pods the lists have.
@@ -56,7 +57,31 @@ func (b *bench) lists() error {
 		return err
 	}
 
+	file := b.directory() + ".json"
+	if body, err = berth.once(rest); err == nil {
+		err = os.WriteFile(file, body, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	bare, err := b.bare("list", file)
+	if err != nil {
+		return err
+	}
+	defer bare.stop()
+
 	b.heading()
-	return row{name: "GraphQL beside REST, 64 connections", reference: b.constant(berth, http.StatusOK, rest),
-		measured: b.constant(berth, http.StatusOK, graph), unit: "lists/s"}.print(b)
+	listed := b.constant(berth, http.StatusOK, rest)
+	for _, r := range []row{
+		{name: "GraphQL beside REST, 64 connections", reference: listed, measured: b.constant(berth, http.StatusOK, graph), asked: atLeast(0.6)},
+		{name: "REST beside values ready-made, 64 connections", reference: b.constant(bare, http.StatusOK, request(http.MethodGet, "/values", "", nil)),
+			measured: listed, asked: atLeast(0.5)},
+		{name: "REST beside bytes ready-made, 64 connections", reference: b.constant(bare, http.StatusOK, request(http.MethodGet, "/bytes", "", nil)), measured: listed},
+	} {
+		r.unit = "lists/s"
+		if err := r.print(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }

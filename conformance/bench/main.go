@@ -49,8 +49,9 @@ var parts = []part{
 	{"requests", "requests beside a bare echo server", true, (*bench).requests,
 		"The reference reads the body and answers as many bytes as `/run` does. berth checks the key and the body, and stores. " +
 			"There is one store, SQLite: data in memory means the same server with its database on a file system in memory."},
-	{"lists", "a list of 100 pods, over GraphQL beside over REST", true, (*bench).lists,
-		"The document asks for what the Python SDK's `get_pods` asks for. REST gives all of each pod."},
+	{"lists", "a list of 100 pods, over GraphQL beside over REST, and that beside the same list ready-made", true, (*bench).lists,
+		"The document asks for what the Python SDK's `get_pods` asks for. REST gives all of each pod. What is ready-made is in the memory of a bare " +
+			"echo server, which knows no keys: as Go values, which encoding/json encodes each time, and as the bytes of the answer."},
 	{"proxy", "requests to a server in a pod, beside a bare proxy and beside its port", true, (*bench).proxy,
 		"All lead to one server of net/http, which answers 64 bytes; the bare proxy is that of net/http/httputil with nothing around it. In the rows " +
 			"of times requests come at a constant rate, and a time counts from the moment that a request was due."},

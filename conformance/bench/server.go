@@ -147,12 +147,12 @@ func listening(address string) error {
 }
 
 // bare starts the bare server, on echo or on net/http alone.
-func (b *bench) bare(kind string) (*server, error) {
+func (b *bench) bare(kind ...string) (*server, error) {
 	path, err := b.build("bare")
 	if err != nil {
 		return nil, err
 	}
-	return run(path, b.directory()+".db", kind)
+	return run(path, append([]string{b.directory() + ".db"}, kind...)...)
 }
 
 // serve starts berth on a data directory with one endpoint, whose workers are ours, and makes a key without rate limits.

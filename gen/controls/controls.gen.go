@@ -516,6 +516,63 @@ func (e QuotasQueue) Valid() bool {
 	}
 }
 
+// Defines values for RefusalInterface.
+const (
+	RefusalInterfaceControls RefusalInterface = "controls"
+	RefusalInterfaceGraphql  RefusalInterface = "graphql"
+	RefusalInterfaceQueue    RefusalInterface = "queue"
+	RefusalInterfaceRest     RefusalInterface = "rest"
+	RefusalInterfaceSSH      RefusalInterface = "ssh"
+)
+
+// Valid indicates whether the value is a known member of the RefusalInterface enum.
+func (e RefusalInterface) Valid() bool {
+	switch e {
+	case RefusalInterfaceControls:
+		return true
+	case RefusalInterfaceGraphql:
+		return true
+	case RefusalInterfaceQueue:
+		return true
+	case RefusalInterfaceRest:
+		return true
+	case RefusalInterfaceSSH:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RefusalReason.
+const (
+	RefusalReasonExpired   RefusalReason = "expired"
+	RefusalReasonMalformed RefusalReason = "malformed"
+	RefusalReasonMissing   RefusalReason = "missing"
+	RefusalReasonRevoked   RefusalReason = "revoked"
+	RefusalReasonScope     RefusalReason = "scope"
+	RefusalReasonUnknown   RefusalReason = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the RefusalReason enum.
+func (e RefusalReason) Valid() bool {
+	switch e {
+	case RefusalReasonExpired:
+		return true
+	case RefusalReasonMalformed:
+		return true
+	case RefusalReasonMissing:
+		return true
+	case RefusalReasonRevoked:
+		return true
+	case RefusalReasonScope:
+		return true
+	case RefusalReasonUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ShownFaultWhen.
 const (
 	ShownFaultWhenAfter  ShownFaultWhen = "after"
@@ -1748,6 +1805,45 @@ type QuotasQueue string
 // ReceivedWebhook Any document.
 type ReceivedWebhook = json.RawMessage
 
+// Refusal defines model for Refusal.
+type Refusal struct {
+	// Client The address that it came from; absent: of many.
+	Client *string `json:"client,omitempty"`
+
+	// Count How often.
+	Count int64 `json:"count"`
+
+	// Interface What was asked: workers ask the queue, and the console signs in at the controls.
+	Interface RefusalInterface `json:"interface"`
+
+	// Key The id of the key, which it has after its prefix, never the key itself, or the fingerprint of one of SSH; absent: it has none, or of many.
+	Key *string `json:"key,omitempty"`
+
+	// Minute The beginning of the minute.
+	Minute time.Time `json:"minute"`
+
+	// Number Ascending.
+	Number int64 `json:"number"`
+
+	// Reason Why: there was no key, it was none, nobody has it, it was not good any more, or it was good and did not permit that.
+	Reason RefusalReason `json:"reason"`
+
+	// User Whose key it is; absent: nobody's that is known, or of many.
+	User *string `json:"user,omitempty"`
+}
+
+// RefusalInterface What was asked: workers ask the queue, and the console signs in at the controls.
+type RefusalInterface string
+
+// RefusalReason Why: there was no key, it was none, nobody has it, it was not good any more, or it was good and did not permit that.
+type RefusalReason string
+
+// RefusalList defines model for RefusalList.
+type RefusalList struct {
+	Pagination Pagination `json:"pagination"`
+	Refusals   []Refusal  `json:"refusals"`
+}
+
 // Script What the simulated workers of an endpoint do: the first of the answers is played that a job matches and that may be used. What is drawn comes from the seed and from the number of the job or worker, so that the same jobs in the same order take as long.
 type Script struct {
 	// Answers In their order. A job that none matches fails, and its error names the closest.
@@ -2167,6 +2263,21 @@ type JournalUntil = time.Time
 // Limit defines model for Limit.
 type Limit = int64
 
+// RefusalsClient defines model for RefusalsClient.
+type RefusalsClient = string
+
+// RefusalsKey defines model for RefusalsKey.
+type RefusalsKey = string
+
+// RefusalsSince defines model for RefusalsSince.
+type RefusalsSince = time.Time
+
+// RefusalsUntil defines model for RefusalsUntil.
+type RefusalsUntil = time.Time
+
+// RefusalsUser defines model for RefusalsUser.
+type RefusalsUser = string
+
 // ProblemResponse defines model for Problem.
 type ProblemResponse = Problem
 
@@ -2192,6 +2303,30 @@ type ListAuditParams struct {
 
 	// Operation The operation that was asked for, as an entry has it.
 	Operation *AuditOperation `form:"operation,omitempty" json:"operation,omitempty"`
+
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListRefusalsParams defines parameters for ListRefusals.
+type ListRefusalsParams struct {
+	// Since The beginning of the first minute.
+	Since *RefusalsSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until The time before which the last minute begins.
+	Until *RefusalsUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Client The address that it came from.
+	Client *RefusalsClient `form:"client,omitempty" json:"client,omitempty"`
+
+	// Key The id of the key, or the fingerprint of one of SSH.
+	Key *RefusalsKey `form:"key,omitempty" json:"key,omitempty"`
+
+	// User Whose key it was.
+	User *RefusalsUser `form:"user,omitempty" json:"user,omitempty"`
 
 	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2412,6 +2547,9 @@ type ServerInterface interface {
 	// ListAudit List who changed what
 	// (GET /_berth/audit)
 	ListAudit(ctx echo.Context, params ListAuditParams) error
+	// ListRefusals List who was refused
+	// (GET /_berth/audit/refusals)
+	ListRefusals(ctx echo.Context, params ListRefusalsParams) error
 	// GetClock Read the clock
 	// (GET /_berth/clock)
 	GetClock(ctx echo.Context) error
@@ -2649,6 +2787,66 @@ func (w *ServerInterfaceWrapper) ListAudit(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListAudit(ctx, params)
+	return err
+}
+
+// ListRefusals converts echo context to params.
+func (w *ServerInterfaceWrapper) ListRefusals(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRefusalsParams
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "client" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "client", ctx.QueryParams(), &params.Client, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter client: %s", err))
+	}
+
+	// ------------- Optional query parameter "key" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "key", ctx.QueryParams(), &params.Key, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter key: %s", err))
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", ctx.QueryParams(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListRefusals(ctx, params)
 	return err
 }
 
@@ -3671,6 +3869,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	}
 
 	router.GET(options.BaseURL+"/_berth/audit", wrapper.ListAudit, options.OperationMiddlewares["listAudit"]...)
+	router.GET(options.BaseURL+"/_berth/audit/refusals", wrapper.ListRefusals, options.OperationMiddlewares["listRefusals"]...)
 	router.GET(options.BaseURL+"/_berth/clock", wrapper.GetClock, options.OperationMiddlewares["getClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/advance", wrapper.AdvanceClock, options.OperationMiddlewares["advanceClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/auto", wrapper.AutoClock, options.OperationMiddlewares["autoClock"]...)

@@ -1590,6 +1590,75 @@ func (v Problem) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Refusal) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Client != nil {
+		dst = append(dst, `"client":`...)
+		if p1 := v.Client; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"count":`...)
+	dst = encode.Int(dst, v.Count)
+	dst = append(dst, ',')
+	dst = append(dst, `"interface":`...)
+	dst = encode.String(dst, string(v.Interface))
+	dst = append(dst, ',')
+	if v.Key != nil {
+		dst = append(dst, `"key":`...)
+		if p1 := v.Key; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"minute":`...)
+	dst = encode.Time(dst, v.Minute)
+	dst = append(dst, ',')
+	dst = append(dst, `"number":`...)
+	dst = encode.Int(dst, v.Number)
+	dst = append(dst, ',')
+	dst = append(dst, `"reason":`...)
+	dst = encode.String(dst, string(v.Reason))
+	dst = append(dst, ',')
+	if v.User != nil {
+		dst = append(dst, `"user":`...)
+		if p1 := v.User; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v RefusalList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"refusals":`...)
+	if v.Refusals == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Refusals {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Script) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"answers":`...)

@@ -60,6 +60,8 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[PodHistory](t)
 	encodetest.Check[PodSample](t)
 	encodetest.Check[Problem](t)
+	encodetest.Check[Refusal](t)
+	encodetest.Check[RefusalList](t)
 	encodetest.Check[Script](t)
 	encodetest.Check[ScriptAnswer](t)
 	encodetest.Check[ScriptCrash](t)

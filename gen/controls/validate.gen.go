@@ -43,6 +43,16 @@ var parameterAuditID = validate.Param{In: "query", Name: "id", Required: false, 
 
 var parameterAuditOperation = validate.Param{In: "query", Name: "operation", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
 
+var parameterRefusalsSince = validate.Param{In: "query", Name: "since", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterRefusalsUntil = validate.Param{In: "query", Name: "until", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterRefusalsClient = validate.Param{In: "query", Name: "client", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
+var parameterRefusalsKey = validate.Param{In: "query", Name: "key", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
+var parameterRefusalsUser = validate.Param{In: "query", Name: "user", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
 var parameterCostsBy = validate.Param{In: "query", Name: "by", Required: false, Text: &validate.Text{Enum: []string{"resource", "kind", "user"}}}
 
 var parameterCostsUser = validate.Param{In: "query", Name: "user", Required: false, Text: &validate.Text{Min: 1}}
@@ -172,6 +182,16 @@ var paramsOfListAudit = []validate.Param{
 	parameterAuditKind,
 	parameterAuditID,
 	parameterAuditOperation,
+	parameterCursor,
+	parameterLimit,
+}
+
+var paramsOfListRefusals = []validate.Param{
+	parameterRefusalsSince,
+	parameterRefusalsUntil,
+	parameterRefusalsClient,
+	parameterRefusalsKey,
+	parameterRefusalsUser,
 	parameterCursor,
 	parameterLimit,
 }
@@ -585,6 +605,12 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/audit",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfListAudit, false, path, query, header)
+		},
+	},
+	"listRefusals": {
+		Method: "GET", Path: "/_berth/audit/refusals",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfListRefusals, false, path, query, header)
 		},
 	},
 	"listJobs": {

@@ -200,7 +200,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.KeyRetention }},
 	{setting.Setting{
 		Name: "audit-retention", Kind: setting.Duration, Default: "2160h", Option: "AuditRetention", Check: positive,
-		Help: "how long it is kept who changed what, for berth audit; the last 100000 changes at most",
+		Help: "how long it is kept who changed what and who was refused, for berth audit; the last 100000 changes and 50000 refusals at most",
 	}, func(c *Config) any { return &c.AuditRetention }},
 	{setting.Setting{
 		Name: "drain", Kind: setting.Duration, Default: "10s", Option: "Drain", Help: "how long requests may take to end at shutdown",

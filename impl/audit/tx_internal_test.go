@@ -22,7 +22,8 @@ var silent = []string{
 	"InsertWorker", "SetWorkerStarted", "DeleteWorker", "InsertEndedWorker", // the scheduler's
 	"InsertClaims", "ReleaseClaims", "ResizeClaim", "OpenCharge", "CloseCharge", "CloseUnseen", "SeeCharges", "StepCharges", // with the pod or worker
 	"AddSystemLine", "BeginSystemLines", "ForgetSystemLines", "DeleteSystemLines", // logs
-	"DeleteAudit", "DeleteInvalidKeys", "DeleteTerminated", // of what was over
+	"AddRefusals", "DeleteRefusals", // of what changed nothing
+	"DeleteAudit", "DeleteFlashUploads", "DeleteInvalidKeys", "DeleteTerminated", // of what was over
 	"SetRequestCount", "DeleteRequestCount", "InsertRuntime", "DeleteRuntime", "SetLag", "SetSeed", "TakeState", // the server's own
 	"ForgetRegistry", "InsertRelease", // with the registry, the endpoint
 }

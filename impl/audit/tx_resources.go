@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -143,4 +144,50 @@ func (t *tx) SetHostChange(h compute.HostChange) error {
 		fields = []string{"draining"}
 	}
 	return t.done(t.Tx.SetHostChange(h), "host", h.ID, c, fields...)
+}
+
+// InsertFlashApp is that of the transaction.
+func (t *tx) InsertFlashApp(a compute.FlashApp) error {
+	return t.done(t.Tx.InsertFlashApp(a), "flash-app", string(a.ID), compute.AuditCreated)
+}
+
+// DeleteFlashApp is that of the transaction.
+func (t *tx) DeleteFlashApp(id compute.FlashAppID) error {
+	return deleted(t, "flash-app", string(id), t.FlashApp, id, t.Tx.DeleteFlashApp)
+}
+
+// InsertFlashEnvironment is that of the transaction.
+func (t *tx) InsertFlashEnvironment(e compute.FlashEnvironment) error {
+	return t.done(t.Tx.InsertFlashEnvironment(e), "flash-environment", string(e.ID), compute.AuditCreated)
+}
+
+// SetFlashEnvironmentBuild is that of the transaction.
+func (t *tx) SetFlashEnvironmentBuild(id compute.FlashEnvironmentID, build compute.FlashBuildID) error {
+	return t.done(t.Tx.SetFlashEnvironmentBuild(id, build), "flash-environment", string(id), compute.AuditChanged, "build")
+}
+
+// DeleteFlashEnvironment is that of the transaction.
+func (t *tx) DeleteFlashEnvironment(id compute.FlashEnvironmentID) error {
+	return deleted(t, "flash-environment", string(id), t.FlashEnvironment, id, t.Tx.DeleteFlashEnvironment)
+}
+
+// InsertFlashBuild is that of the transaction.
+func (t *tx) InsertFlashBuild(b compute.FlashBuild) error {
+	return t.done(t.Tx.InsertFlashBuild(b), "flash-build", string(b.ID), compute.AuditCreated)
+}
+
+// UpdateFlashBuild is that of the transaction.
+func (t *tx) UpdateFlashBuild(b compute.FlashBuild) error {
+	_, err := changed(t, "flash-build", string(b.ID), t.FlashBuild, b.ID, always(func() error { return t.Tx.UpdateFlashBuild(b) }))
+	return err
+}
+
+// SetFlashManifest is that of the transaction.
+func (t *tx) SetFlashManifest(id compute.FlashBuildID, manifest json.RawMessage) error {
+	return t.done(t.Tx.SetFlashManifest(id, manifest), "flash-build", string(id), compute.AuditChanged, "manifest")
+}
+
+// DeleteFlashBuild is that of the transaction.
+func (t *tx) DeleteFlashBuild(id compute.FlashBuildID) error {
+	return deleted(t, "flash-build", string(id), t.FlashBuild, id, t.Tx.DeleteFlashBuild)
 }

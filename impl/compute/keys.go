@@ -106,6 +106,15 @@ func ParseToken(token string) (KeyID, bool) {
 	return KeyID(id), ok && len(id) == 10 && len(secret) == 40
 }
 
+// KeyOfToken gives the id in a token that was refused, which tells the key and is no secret; empty if the token has none.
+func KeyOfToken(token string) KeyID {
+	id, ok := ParseToken(token)
+	if !ok || strings.ContainsFunc(string(id), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+		return ""
+	}
+	return id
+}
+
 // The bounds of a token that somebody chose, in characters.
 const (
 	leastToken = 16

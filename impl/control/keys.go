@@ -254,14 +254,14 @@ func (r *Keyring) Holds(k compute.Key) bool {
 // the word Bearer.
 func (r *Keyring) Authenticate(ctx context.Context, header string, bareToo bool) (key compute.Key, bearer bool, err error) {
 	if header == "" {
-		return key, false, compute.Errorf(compute.Unauthenticated, "no API key: send Authorization: Bearer <key>")
+		return key, false, compute.RefusedKey{Reason: compute.RefusedMissing}.Refuse("no API key: send Authorization: Bearer <key>")
 	}
 	scheme, token, found := strings.Cut(header, " ")
 	bearer = found && strings.EqualFold(scheme, "Bearer")
 
 	if !bearer {
 		if found || !bareToo {
-			return key, false, compute.Errorf(compute.Unauthenticated, "malformed Authorization header: it must be Bearer <key>")
+			return key, false, compute.RefusedKey{Reason: compute.RefusedMalformed}.Refuse("malformed Authorization header: it must be Bearer <key>")
 		}
 		token = header
 	}
@@ -280,11 +280,18 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 	if err != nil {
 		return compute.Key{}, err
 	}
-	if !key.Matches(token) || !key.RevokedAt.IsZero() {
-		return compute.Key{}, errInvalidKey()
+	known := compute.RefusedKey{Reason: compute.RefusedUnknown, KeyID: compute.KeyOfToken(token)}
+	if !key.Matches(token) {
+		return compute.Key{}, errInvalidKey(known)
+	}
+	known.KeyID, known.UserID = key.ID, key.UserID
+	if !key.RevokedAt.IsZero() {
+		known.Reason = compute.RefusedRevoked
+		return compute.Key{}, errInvalidKey(known)
 	}
 	if !key.ExpiresAt.IsZero() && !r.clock.Wall().Before(key.ExpiresAt) {
-		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "expired API key")
+		known.Reason = compute.RefusedExpired
+		return compute.Key{}, known.Refuse("expired API key")
 	}
 
 	return key, nil
@@ -299,7 +306,7 @@ func (r *Keyring) find(ctx context.Context, token string) (compute.Key, error) {
 				return key, nil
 			}
 		}
-		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "malformed API key")
+		return compute.Key{}, compute.RefusedKey{Reason: compute.RefusedMalformed}.Refuse("malformed API key")
 	}
 
 	r.mu.RLock()
@@ -314,12 +321,13 @@ func (r *Keyring) find(ctx context.Context, token string) (compute.Key, error) {
 // findPod gives the key of a pod, which is good for that pod alone, and as long as the run that it was made for: until the pod is
 // started anew or terminated (rule auth.scopes.pod). What the secret did not make costs no read of the store.
 func (r *Keyring) findPod(ctx context.Context, token string) (compute.Key, error) {
+	unknown := compute.RefusedKey{Reason: compute.RefusedUnknown}
 	if r.pods == nil {
-		return compute.Key{}, errInvalidKey()
+		return compute.Key{}, errInvalidKey(unknown)
 	}
 	id, run, ok := r.pods.Parse(token)
 	if !ok {
-		return compute.Key{}, errInvalidKey()
+		return compute.Key{}, errInvalidKey(unknown)
 	}
 
 	var pod compute.Pod
@@ -330,14 +338,15 @@ func (r *Keyring) findPod(ctx context.Context, token string) (compute.Key, error
 
 	switch {
 	case compute.CodeOf(err) == compute.NotFound:
-		return compute.Key{}, errInvalidKey()
+		return compute.Key{}, errInvalidKey(compute.RefusedKey{Reason: compute.RefusedRevoked, KeyID: compute.KeyID(id)})
 	case err != nil:
 		return compute.Key{}, err
 	case pod.Status == compute.PodTerminated || pod.Generation() != run:
-		return compute.Key{}, errInvalidKey()
+		return compute.Key{}, errInvalidKey(compute.RefusedKey{Reason: compute.RefusedRevoked, KeyID: compute.KeyID(id), UserID: pod.UserID})
 	}
 
 	return compute.Key{ID: compute.KeyID(id), UserID: pod.UserID, Name: "pod " + string(id), Scopes: []compute.Scope{compute.ScopePod(id)}}, nil
 }
 
-func errInvalidKey() error { return compute.Errorf(compute.Unauthenticated, "invalid API key") }
+// errInvalidKey shows nobody but who reads the audit log what is wrong with a key.
+func errInvalidKey(known compute.RefusedKey) error { return known.Refuse("invalid API key") }

@@ -21,7 +21,7 @@ const hostsPath = "/_berth/hosts"
 func (s *Services) controlOperations() map[string][]echo.MiddlewareFunc {
 	all := s.operations(inAll(controls.Ops), func(op validate.Op, _ echo.Context) compute.Scope {
 		switch {
-		case strings.HasPrefix(op.Path, hostsPath) || listsKeys(op) || ofFleet(op):
+		case strings.HasPrefix(op.Path, hostsPath) || listsKeys(op) || ofFleet(op) || op.Path == refusalsPath:
 			return compute.ScopeAdmin
 		case strings.HasPrefix(op.Path, jobsPath):
 			return compute.ScopeInvoke("*")

@@ -25,10 +25,11 @@ type Retention struct {
 	Rates     *control.Rates
 	Keyring   *control.Keyring
 	Endpoints *control.Endpoints
+	Flash     *control.Flash
 	Pods      time.Duration // how long the row of a terminated pod is kept
 	Webhooks  time.Duration // how long a delivery that is over stays in the log
 	Keys      time.Duration // how long a key that was revoked or has expired stays listed
-	Audit     time.Duration // how long it is kept who changed what; no more than compute.AuditKept changes
+	Audit     time.Duration // how long it is kept who changed what and who was refused; no more than compute.AuditKept and RefusalsKept
 }
 
 // Sweeps gives a sweep for each kind of what is kept for a while, by the name of the kind: what fails keeps nothing else from being
@@ -52,10 +53,14 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 		reconcile.Sweep{Name: "audit log", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
 			return tx.DeleteAudit(now.Add(-r.Audit), compute.AuditKept, retentionBatch)
 		})},
+		reconcile.Sweep{Name: "refusals", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
+			return tx.DeleteRefusals(now.Add(-r.Audit), compute.RefusalsKept, retentionBatch)
+		})},
 		reconcile.Sweep{Name: "invalid keys", Tick: RetentionTick, Do: func(ctx context.Context) error {
 			return r.Keyring.DeleteInvalid(ctx, r.Clock.Wall().Add(-r.Keys))
 		}},
 		reconcile.Sweep{Name: "request counts", Tick: RetentionTick, Do: r.Rates.Forget},
+		reconcile.Sweep{Name: "artifacts", Tick: RetentionTick, Do: r.Flash.Sweep},
 		reconcile.Sweep{Name: "deleted endpoints", Tick: RetentionTick, Do: r.Endpoints.Resume}, // whose deletion failed
 	)
 }

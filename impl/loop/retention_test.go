@@ -25,7 +25,7 @@ func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 
 	r := loop.Retention{
 		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour,
-		Webhooks: 12 * time.Hour, Keys: 20 * 24 * time.Hour, Audit: 10 * 24 * time.Hour,
+		Webhooks: 12 * time.Hour, Keys: 20 * 24 * time.Hour, Audit: 10 * 24 * time.Hour, Flash: noFlash(t, s.db, s.clock, s.endpoints),
 	}.Sweeps()
 	write := func(f func(store.Tx) error) { require.NoError(t, s.db.Write(t.Context(), f)) }
 	const many = 250 // more than a transaction deletes
@@ -150,4 +150,20 @@ func (k *keptThings) counts() (n int) {
 		return err
 	}))
 	return n
+}
+
+// noFlash is of a server without artifacts.
+func noFlash(t *testing.T, db store.Store, clock compute.Clock, n *control.Endpoints) *control.Flash {
+	t.Helper()
+	sealer, err := control.NewSealer(make([]byte, control.SecretKeySize))
+	require.NoError(t, err)
+	return control.NewFlash(db, compute.NewIDs(rand.Reader, clock), n, sealer, clock, noArtifacts{})
+}
+
+type noArtifacts struct{}
+
+func (noArtifacts) Has(compute.FlashBuildID) bool { return false }
+func (noArtifacts) Keep(known func() ([]compute.FlashBuildID, error)) error {
+	_, err := known()
+	return err
 }

@@ -88,9 +88,12 @@ func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.Endpoin
 		journal.Of(r.Context()).By(key)
 	}
 	if err == nil && !key.Allows(compute.ScopeInvoke(id)) {
-		err = compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", compute.ScopeInvoke(id))
+		err = key.LacksScope(compute.ScopeInvoke(id))
 	}
 	if err != nil {
+		if p.Refused != nil {
+			p.Refused(r, err)
+		}
 		refuse(w, refusalOf(err))
 		return
 	}
@@ -155,7 +158,7 @@ func (p *Proxy) newBalancing() *httputil.ReverseProxy {
 		// Each request has a connection of its own. One that was used before may be closed by the worker in the moment in which a request
 		// is written to it: it could not be told whether the worker has it, so that no other could get it.
 		Transport: toWorkers{p, &http.Transport{
-			DialContext:        (&net.Dialer{Timeout: dialTime}).DialContext,
+			DialContext:        p.Dial,
 			DisableKeepAlives:  true,
 			DisableCompression: true, // the client has what the worker sent
 		}},
@@ -314,8 +317,18 @@ func refusalOfTurn(err error) refusal {
 	return refusalOf(err)
 }
 
-// Where gives the address at which a port is reached, host and port; ok is false if nobody knows.
+// Where gives the address that Config.Dial takes to reach a port; ok is false if nobody knows.
 func Where(ports []compute.PublishedPort, port int) (address string, ok bool) {
+	for _, published := range ports {
+		if published.Private == port && published.Type == compute.HTTPPort && published.Via != "" {
+			return published.Via, true
+		}
+	}
+	return Shown(ports, port)
+}
+
+// Shown gives where a port is, host and port, for people; ok is false if nobody knows.
+func Shown(ports []compute.PublishedPort, port int) (address string, ok bool) {
 	for _, published := range ports {
 		if published.Private != port || published.Type != compute.HTTPPort {
 			continue

@@ -27,10 +27,10 @@ const (
 	firstByte = 100 * time.Second // until the answer begins
 )
 
-const (
-	dialTime = 5 * time.Second
-	idleTime = 30 * time.Second // that a connection to a pod is kept
-)
+const idleTime = 30 * time.Second // that a connection to a pod is kept
+
+// Dial connects to what listens in pods and workers, at addresses that Where gives.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Pods finds pods.
 type Pods interface {
@@ -46,6 +46,7 @@ type Config struct {
 	Keys      Keys                                           // of who asks for endpoints
 	Requests  Requests                                       // gives requests to workers
 	Ports     func(compute.WorkerID) []compute.PublishedPort // where the ports of a worker are
+	Dial      Dial
 	Clock     compute.Clock
 	Own       string                                 // name of the server itself, which is none of an endpoint; empty: none
 	Live      func(compute.PodID) compute.PodRuntime // what a pod was last seen to do
@@ -53,6 +54,7 @@ type Config struct {
 	Proxies   *limit.Proxies                         // that say what the client asked for; nil: there are none
 	Ending    context.Context                        // ends when answers without an end are to end
 	Watch     Watch                                  // nil: nobody does
+	Refused   func(*http.Request, error)             // notes that a key was refused; nil: nobody does
 	Log       *slog.Logger
 }
 
@@ -92,7 +94,7 @@ func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 		},
 		ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
 		Transport: &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: dialTime}).DialContext,
+			DialContext:           p.Dial,
 			ResponseHeaderTimeout: firstByte,
 			IdleConnTimeout:       idleTime,
 			MaxIdleConns:          mostBusy,

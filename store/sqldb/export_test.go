@@ -11,7 +11,8 @@ func Tables() map[string][]string {
 		"ssh_keys": names(sshKeyColumns), "clusters": names(clusterColumns), "system_lines": names(lineColumns), "charges": names(chargeColumns),
 		"runtimes": names(runtimeColumns), "clock": names(lagColumn), "secrets": names(sealedSecretColumns), "global_volumes": names(globalVolumeColumns),
 		"builds": names(insertBuild), "host_changes": names(hostChangeColumns), "seeds": names(seedColumn), "states": names(stateColumns), "scripts": names(scriptColumns),
-		"audit": append(names(auditFields), "seq"),
+		"flash_apps": names(flashAppColumns), "flash_environments": names(flashEnvironmentColumns), "flash_builds": append(names(flashBuildColumns), "manifest"),
+		"audit": append(names(auditFields), "seq"), "refusals": append(names(refusalFields), "seq"),
 	}
 }
 

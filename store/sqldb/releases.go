@@ -23,7 +23,7 @@ var (
 	}
 
 	insertRelease  = releaseColumns.insert("releases")
-	selectReleases = `SELECT ` + releaseColumns.list() + ` FROM releases WHERE endpoint_id = ? AND version < ? ORDER BY version DESC LIMIT ?`
+	selectReleases = `SELECT ` + releaseColumns.list() + ` FROM releases WHERE endpoint_id = ? AND version < ? ORDER BY version DESC` + limit
 )
 
 // diff is a column of one thing about each change of a release.

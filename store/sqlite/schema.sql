@@ -167,13 +167,60 @@ CREATE TABLE endpoints (
   version         INTEGER NOT NULL, -- of the latest release
   created_at      INTEGER,
   deleted_at      INTEGER           -- NULL: it lasts
-, compliance TEXT NOT NULL DEFAULT '[]', global_volume_id TEXT NOT NULL DEFAULT '') STRICT;
+, compliance TEXT NOT NULL DEFAULT '[]', global_volume_id TEXT NOT NULL DEFAULT '', flash_environment_id TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE UNIQUE INDEX endpoints_declared ON endpoints (user_id, name) WHERE declared;
 
 CREATE INDEX endpoints_of_user ON endpoints (user_id, created_at) WHERE deleted_at IS NULL;
 
 -- sqlite_autoindex_endpoints_1 ON endpoints;
+
+CREATE TABLE flash_apps (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  user_id    TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (user_id, name)
+) STRICT;
+
+-- sqlite_autoindex_flash_apps_1 ON flash_apps;
+
+-- sqlite_autoindex_flash_apps_2 ON flash_apps;
+
+CREATE TABLE flash_builds (
+  seq         INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  app_id      TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  size        INTEGER NOT NULL, -- bytes of the artifact
+  prepared_at INTEGER NOT NULL,
+  received_at INTEGER,          -- NULL: its artifact has not come
+  created_at  INTEGER,          -- NULL: it is an upload
+  manifest    BLOB              -- JSON; NULL: none
+) STRICT;
+
+CREATE INDEX flash_builds_of_app ON flash_builds (app_id);
+
+CREATE INDEX flash_builds_of_user ON flash_builds (user_id);
+
+CREATE INDEX flash_uploads ON flash_builds (seq) WHERE created_at IS NULL;
+
+-- sqlite_autoindex_flash_builds_1 ON flash_builds;
+
+CREATE TABLE flash_environments (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  app_id     TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  build_id   TEXT NOT NULL,    -- '': none was deployed
+  created_at INTEGER NOT NULL,
+  UNIQUE (app_id, name)
+) STRICT;
+
+-- sqlite_autoindex_flash_environments_1 ON flash_environments;
+
+-- sqlite_autoindex_flash_environments_2 ON flash_environments;
 
 CREATE TABLE global_volumes (
   seq        INTEGER PRIMARY KEY,
@@ -328,6 +375,20 @@ CREATE INDEX pods_of_volume ON pods (network_volume_id) WHERE network_volume_id 
 
 -- sqlite_autoindex_pods_1 ON pods;
 
+CREATE TABLE refusals (
+  seq       INTEGER PRIMARY KEY,
+  at        INTEGER NOT NULL,
+  interface TEXT NOT NULL,
+  reason    TEXT NOT NULL,
+  client    TEXT NOT NULL,
+  key_id    TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  times     INTEGER NOT NULL,
+  UNIQUE (at, client, interface, reason, key_id, user_id)
+) STRICT;
+
+-- sqlite_autoindex_refusals_1 ON refusals;
+
 CREATE TABLE registries (
   seq        INTEGER PRIMARY KEY,
   id         TEXT NOT NULL UNIQUE,
@@ -445,7 +506,7 @@ CREATE TABLE templates (
   cuda_versions   TEXT NOT NULL,    -- JSON
   readme          TEXT NOT NULL,
   created_at      INTEGER
-, port_names TEXT NOT NULL DEFAULT '{}') STRICT;
+, port_names TEXT NOT NULL DEFAULT '{}', endpoint_id TEXT NOT NULL DEFAULT '') STRICT;
 
 -- sqlite_autoindex_templates_1 ON templates;
 

@@ -69,7 +69,7 @@ func fieldsChanged(t *testing.T, open Open) {
 		e.ID = "1"
 		return tx.UpdateEndpoint(e)
 	}, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint("1") })
-	stays(t, s, "ID UserID CreatedAt", store.Tx.InsertTemplate, func(tx store.Tx, v compute.Template) error {
+	stays(t, s, "ID UserID EndpointID CreatedAt", store.Tx.InsertTemplate, func(tx store.Tx, v compute.Template) error {
 		v.ID = "1"
 		return tx.UpdateTemplate(v)
 	}, func(tx store.Tx) (compute.Template, error) { return tx.Template("1") })

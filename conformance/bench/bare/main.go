@@ -1,5 +1,6 @@
 // Command bare is the reference: an echo server with one SQLite table, which reads a body, answers, and does nothing else.
-// With net/http as its second argument it is the same without echo, with proxy and a URL it is net/http/httputil's proxy before that.
+// With net/http as its second argument it is the same without echo, with proxy and a URL it is net/http/httputil's proxy before that,
+// and with list and a file it answers what stands in the file.
 package main
 
 import (
@@ -42,6 +43,9 @@ func main() {
 	})
 
 	e.GET("/", func(c echo.Context) error { return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, answer) })
+	if len(os.Args) > 3 && os.Args[2] == "list" {
+		list(e, os.Args[3])
+	}
 	var handler http.Handler = e
 	if len(os.Args) > 2 && os.Args[2] == "net/http" {
 		handler = http.HandlerFunc(plain)

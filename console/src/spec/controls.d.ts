@@ -684,6 +684,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_berth/audit/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who was refused
+         * @description How often a key that was missing, wrong, expired, revoked or not permitted was refused, one entry for each client, interface, key and reason in a minute, newest first. Never the key itself. It takes the scope admin, or the key of the test controls.
+         */
+        get: operations["listRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_berth/jobs": {
         parameters: {
             query?: never;
@@ -1257,6 +1277,43 @@ export interface components {
             change: "created" | "changed" | "deleted" | "opened";
             /** @description The names of what changed of it. */
             fields: string[];
+        };
+        RefusalList: {
+            refusals: components["schemas"]["Refusal"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        Refusal: {
+            /**
+             * Format: int64
+             * @description Ascending.
+             */
+            number: number;
+            /**
+             * Format: date-time
+             * @description The beginning of the minute.
+             */
+            minute: string;
+            /**
+             * @description What was asked: workers ask the queue, and the console signs in at the controls.
+             * @enum {string}
+             */
+            interface: "rest" | "queue" | "graphql" | "controls" | "ssh";
+            /**
+             * @description Why: there was no key, it was none, nobody has it, it was not good any more, or it was good and did not permit that.
+             * @enum {string}
+             */
+            reason: "missing" | "malformed" | "unknown" | "expired" | "revoked" | "scope";
+            /** @description The address that it came from; absent: of many. */
+            client?: string;
+            /** @description The id of the key, which it has after its prefix, never the key itself, or the fingerprint of one of SSH; absent: it has none, or of many. */
+            key?: string;
+            /** @description Whose key it is; absent: nobody's that is known, or of many. */
+            user?: string;
+            /**
+             * Format: int64
+             * @description How often.
+             */
+            count: number;
         };
         /**
          * @description What it is. Everything: a reset.
@@ -2255,6 +2312,16 @@ export interface components {
         AuditID: string;
         /** @description The operation that was asked for, as an entry has it. */
         AuditOperation: string;
+        /** @description The beginning of the first minute. */
+        RefusalsSince: string;
+        /** @description The time before which the last minute begins. */
+        RefusalsUntil: string;
+        /** @description The address that it came from. */
+        RefusalsClient: string;
+        /** @description The id of the key, or the fingerprint of one of SSH. */
+        RefusalsKey: string;
+        /** @description Whose key it was. */
+        RefusalsUser: string;
         /** @description What each cost is of: a resource, all resources of a kind, or all of a user. */
         CostsBy: "resource" | "kind" | "user";
         /** @description The user whose costs alone are meant; all without it. */
@@ -3517,6 +3584,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listRefusals: {
+        parameters: {
+            query?: {
+                /** @description The beginning of the first minute. */
+                since?: components["parameters"]["RefusalsSince"];
+                /** @description The time before which the last minute begins. */
+                until?: components["parameters"]["RefusalsUntil"];
+                /** @description The address that it came from. */
+                client?: components["parameters"]["RefusalsClient"];
+                /** @description The id of the key, or the fingerprint of one of SSH. */
+                key?: components["parameters"]["RefusalsKey"];
+                /** @description Whose key it was. */
+                user?: components["parameters"]["RefusalsUser"];
+                /** @description The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many a page has at most; 1000 without it. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalList"];
                 };
             };
             401: components["responses"]["Problem"];

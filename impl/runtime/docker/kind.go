@@ -17,6 +17,7 @@ const (
 	hostSetting       = "docker-host"
 	pullSetting       = "pull"
 	publishSetting    = "publish-on"
+	directSetting     = "direct-http"
 	privilegesSetting = "allow-new-privileges"
 	certsSetting      = "docker-certs"
 	timeoutSetting    = "engine-timeout"
@@ -47,6 +48,10 @@ func init() {
 					_, err := netip.ParseAddr(address)
 					return err
 				},
+			},
+			{
+				Name: directSetting, Option: "DirectHTTP", Kind: setting.Switch,
+				Help: "reach HTTP ports of pods whose engine is at ssh://… at the address of its machine, and not by SSH",
 			},
 			{Name: certsSetting, Option: "DockerCerts", Help: "directory with ca.pem, cert.pem and key.pem for engines of hosts over TCP, or with one directory of each host's id that has them"},
 			{
@@ -79,6 +84,7 @@ func open(_ context.Context, c runtime.Config) (o runtime.Opened, err error) {
 	config := FleetConfig{
 		Config: Config{
 			Host: v.Text(hostSetting), Pull: PullPolicy(v.Text(pullSetting)), AllowNewPrivileges: v.On(privilegesSetting), ReachHost: true, Log: c.Log,
+			DirectHTTP: v.On(directSetting),
 		},
 		Certs: v.Text(certsSetting), QueryImage: v.Text(querySetting),
 	}
