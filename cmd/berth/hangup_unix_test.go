@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 
@@ -24,6 +25,7 @@ type hangUp struct {
 }
 
 func serveBy(t *testing.T, starter ...string) *hangUp {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // or who runs the tests under nohup has all of it ignore them
 	h := &hangUp{T: t}
 	args := append(starter, os.Args[0], "serve", "--json", "--listen", "127.0.0.1:0", "--data", t.TempDir(), //nolint:gocritic // a new list
 		"--runtime", "process", "--process-accept", "commands", "--endpoint", "stays=sleep 1000")
