@@ -128,6 +128,11 @@ func (b *bench) requests() error {
 	if err := b.besideMemory(berth); err != nil {
 		return err
 	}
+	return b.createPods(berth, barePost)
+}
+
+// createPods measures createPod beside the bare server.
+func (b *bench) createPods(berth *server, barePost func() (reading, error)) error {
 	for _, r := range []row{
 		{name: "createPod refused", reference: barePost, measured: b.pods(berth, http.StatusUnprocessableEntity, badPod),
 			unit: "requests/s", asked: atLeast(0.6)},

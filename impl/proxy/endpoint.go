@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/relay"
 )
 
 // The limits of a request to an endpoint that balances load, which are those of the public service.
@@ -132,7 +133,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	}()
 
 	r = r.WithContext(ctx)
-	r.Body = http.MaxBytesReader(w, r.Body, MostOfEndpoint)
+	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostOfEndpoint)
 	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
 }
 
