@@ -79,7 +79,8 @@ var rooms = map[string]struct {
 	"impl/certificate":                 {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/certificate/certificatetest": {uses: []string{http}}, // an authority of one's own
 	"impl/limit":                       {may: []string{"impl/atomicfile", "impl/compute"}, uses: []string{http}},
-	"impl/proxy":                       {may: []string{"impl/compute", "impl/journal", "impl/limit", "impl/problem", "impl/queue"}, uses: []string{http}},
+	"impl/proxy":                       {may: []string{"impl/compute", "impl/journal", "impl/limit", "impl/problem", "impl/queue", "impl/relay"}, uses: []string{http}},
+	"impl/relay":                       {uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
 	"impl/history":                     {may: []string{"impl/compute", "impl/queue"}},
 	"impl/setting":                     {},
@@ -93,7 +94,7 @@ var rooms = map[string]struct {
 	"impl/runtime/process":             {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}},
 	"impl/runtime/runtimetest":         {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest/play":    {},
-	"impl/replica":                     {may: []string{"impl/compute", "store"}, uses: []string{http}},
+	"impl/replica":                     {may: []string{"impl/compute", "impl/relay", "store"}, uses: []string{http}},
 	"impl/loop":                        {may: []string{"impl/compute", "impl/control", "impl/loop/reconcile", "impl/queue", "impl/runtime", "store", "impl/script"}},
 	"impl/why":                         {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}},
 	"impl/loop/reconcile":              {may: []string{"impl/compute"}},
@@ -108,7 +109,7 @@ var rooms = map[string]struct {
 	"impl/shell/wire":                  {may: []string{"gen/controls", "impl/compute", "impl/runtime"}, uses: []string{http}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/record": {
-		may:  []string{"gen/rest", "graphql", "impl/compute", "impl/journal", "impl/journal/bodies", "spec/answers"},
+		may:  []string{"gen/rest", "graphql", "impl/compute", "impl/journal", "impl/journal/bodies", "impl/relay", "spec/answers"},
 		uses: []string{http},
 	},
 	"impl/httpapi": {

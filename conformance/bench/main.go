@@ -26,6 +26,7 @@ type bench struct {
 	rounds int
 	length time.Duration // of one measurement
 	mixed  time.Duration // of the mixed load on each server
+	lasts  time.Duration // the part long
 	jobs   int           // of the backlog
 	// testCount is how many tests with a server each are run over all rounds in Go, and how many in pytest.
 	testCount int
@@ -76,16 +77,25 @@ var parts = []part{
 	{"sdk", "a Python handler beside the Python SDK's own local API server", true, (*bench).sdk,
 		"That server calls the handler in its own process, and stores nothing. berth has the same handler in one unmodified worker of " +
 			"the SDK, which looks only every 0.1 s at the jobs that it took while it works on none, and takes more than one at a time."},
-	{"mixed", "60 % /run, 30 % /status, 10 % createPod at half the rate that saturates berth", false, (*bench).load,
+	{"workers", "an unmodified worker of the Python SDK, through berth beside a server that always has a job for it", true, (*bench).workers,
+		"The stub stores nothing and knows no keys. With a concurrency of 1 the SDK looks once a second whether it may take another job."},
+	{"cores", "a server on one processor and on two, the load on the other one as far as there is one", true, (*bench).cores,
+		"`taskset` holds the server to its processors. The same server is the reference, on one."},
+	{"mixed", "60 % /run, 30 % /status, 10 % createPod at a tenth and at half of the rate that saturates berth", false, (*bench).load,
 		"Requests come at a constant rate, whether the last ones are answered or not, to both servers in turns; a time counts from the moment " +
 			"that a request was due. Meanwhile jobs come to the end of their time to live, results are deleted, and the log is checkpointed. " +
-			"The rate is half of what berth answers on 64 connections while all of that goes on."},
+			"A rate is a part of what berth answers on 64 connections while all of that goes on."},
 	{"fsync", "group commit on a disk whose fsync takes 1 ms, and that no answer leaves before its commit", false, (*bench).fsync,
 		"`strace` makes each fsync of the server longer, so its own cost is in these numbers."},
 	{"backlog", "memory, speed and restart with very many jobs waiting", false, (*bench).backlog, "A job is 1 KB."},
 	{"large", "fifty inputs of 20 MB at once, and one of a byte more", false, (*bench).large, "Each input has a worker and a waiting `/runsync`."},
 	{"shrink", "the file and the longest pause while very many results expire", false, (*bench).shrink,
 		"The results are of `/runsync`, which are kept for a minute. `/run` comes on one connection, one after the other."},
+	{"changes", "what somebody waits for who changes berth", true, (*bench).changes,
+		"In a clone of the last commit. The tests are those that a run just before has passed, so that all that did not change is cached; the rules " +
+			"are all of them, beside a server of their own."},
+	{"long", "a third of the rate that saturates berth, for long: only where it is named", false, (*bench).long,
+		"The mix is that of the part before. Jobs come to the end of their time to live and are deleted all the while; -long says for how long it goes on."},
 }
 
 func main() {
@@ -95,6 +105,7 @@ func main() {
 	flag.DurationVar(&b.length, "length", 500*time.Millisecond, "of one measurement")
 	flag.DurationVar(&b.mixed, "mixed", time.Minute, "length of the mixed load on each server")
 	flag.StringVar(&b.only, "row", "", "only the rows whose names contain this, in parts whose rows can be measured one by one")
+	flag.DurationVar(&b.lasts, "long", 45*time.Minute, "length of the part long, 5 minutes at least")
 	flag.IntVar(&b.jobs, "jobs", 1_000_000, "jobs of the backlog")
 	flag.IntVar(&b.testCount, "tests", 1000, "tests with a server each, over all rounds: so many in Go, and so many in pytest")
 	flag.StringVar(&b.cache, "cache", "", "directory to keep the references' packages in; without it one in the user's cache")
@@ -145,7 +156,7 @@ func (b *bench) run(names []string) (err error) {
 
 	before := processors()
 	for _, p := range parts {
-		if len(names) > 0 && !slices.Contains(names, p.name) {
+		if len(names) > 0 && !slices.Contains(names, p.name) || len(names) == 0 && p.name == "long" {
 			continue
 		}
 		b.part = p

@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/relay"
 )
 
 // The limits of a request to an endpoint that balances load, which are those of the public service.
@@ -132,7 +133,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	}()
 
 	r = r.WithContext(ctx)
-	r.Body = http.MaxBytesReader(w, r.Body, MostOfEndpoint)
+	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostOfEndpoint)
 	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
 }
 
@@ -143,8 +144,16 @@ func (p *Proxy) unfit(r *http.Request) *refusal {
 		return &refusal{status: http.StatusMethodNotAllowed, detail: "there is no tunnel here: ask for paths"}
 	case slices.Contains(r.Header.Values("Via"), p.via):
 		return &refusal{status: http.StatusLoopDetected, detail: "the port is one of this server itself"}
+	case slices.ContainsFunc(r.Header.Values("Content-Length"), func(n string) bool { return !isLength(n, r.ContentLength) }):
+		return &refusal{status: http.StatusBadRequest, detail: "Content-Length: must be one number, the length of the body"}
 	}
 	return nil
+}
+
+// isLength reports whether the text of the header is the length that was understood. Over HTTP/2 the Go server takes what is none for 0.
+func isLength(text string, n int64) bool {
+	said, err := strconv.ParseUint(text, 10, 63)
+	return err == nil && int64(said) == n
 }
 
 // newBalancing makes what passes requests on to the workers that they have a turn at.

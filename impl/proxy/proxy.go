@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/relay"
 )
 
 // The limits of a request to a pod, which are those of the public service.
@@ -159,7 +160,7 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	defer cancel()
 	defer context.AfterFunc(p.Ending, cancel)()
 	r = r.WithContext(ctx)
-	r.Body = http.MaxBytesReader(w, r.Body, MostBody)
+	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostBody)
 	p.relay.ServeHTTP(w, r)
 }
 
