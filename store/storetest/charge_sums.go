@@ -105,7 +105,9 @@ func chargesSummed(t *testing.T, open Open) {
 
 	p := "p"
 	list := func(items []compute.Item, resource *string, from, to time.Time) []compute.ChargeSum {
-		return read(t, s, func(tx store.Tx) ([]compute.ChargeSum, error) { return tx.ListChargeSums("u", items, resource, from, to) })
+		return read(t, s, func(tx store.Tx) ([]compute.ChargeSum, error) {
+			return tx.ListChargeSums("u", items, resource, from, to)
+		})
 	}
 	both := []compute.Item{compute.PodCPU, compute.ServerlessCPU}
 	require.Equal(t, append([]compute.ChargeSum{workerSums[0], podSum}, workerSums[1:]...), list(both, nil, first, at(10*day)))
