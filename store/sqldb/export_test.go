@@ -30,6 +30,23 @@ func JobStatements() map[string]string {
 	return map[string]string{"jobs_of_endpoint": listJobs, "jobs_open_or_failed": listOpenJobs}
 }
 
+// ChargeSearch is a statement about charges that ended or their sums, with how many arguments it has, and the step that finds its rows.
+type ChargeSearch struct {
+	Statement string
+	Arguments int
+	Step      string
+}
+
+// ChargeSearches gives these statements.
+func ChargeSearches() []ChargeSearch {
+	return []ChargeSearch{
+		{listChargeSums, 5, "SEARCH charge_sums USING PRIMARY KEY (user_id=? AND item=? AND day>? AND day<?)"},
+		{eachSpent, 2, "SEARCH charge_sums USING INDEX charge_sums_of_day (day>? AND day<?)"},
+		{eachSpentOf, 3, "SEARCH charge_sums USING PRIMARY KEY (user_id=?)"},
+		{endedCharges, 2, "SEARCH charges USING INDEX charges_ended (ended_at<?)"},
+	}
+}
+
 func names[T any](c columns[T]) (all []string) {
 	for _, one := range c {
 		if one.write != nil {
