@@ -188,7 +188,7 @@ type Builds interface {
 
 // Releases stores the releases of endpoints.
 type Releases interface {
-	InsertRelease(compute.Release) error
+	InsertRelease(compute.Release) error // forgets all but the last compute.ReleasesKept of its endpoint
 	// PageReleases gives a page of the endpoint's releases, newest first, and where the next one begins; zero: there is none.
 	PageReleases(compute.EndpointID, compute.Page) ([]compute.Release, compute.Position, error)
 }
