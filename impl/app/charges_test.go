@@ -16,25 +16,23 @@ import (
 type charged struct {
 	life
 
-	db *sql.DB
+	data string
 }
 
 func newCharged(t *testing.T, retention string) *charged {
 	data := t.TempDir()
 	s := start(t, app.Config{Data: data, TestControls: true, ChargeRetention: retention})
 	s.Clock().Freeze()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "berth.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, db.Close())
-		require.NoError(t, s.Close())
-	})
-	return &charged{life{T: t, s: s, key: s.FirstKey()}, db}
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return &charged{life{T: t, s: s, key: s.FirstKey()}, data}
 }
 
-// rows counts those of a table.
+// rows counts those of a table. The database is open no longer: the load of a state puts another one in its place.
 func (c *charged) rows(table string) (n int) {
-	require.NoError(c, c.db.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(c.data, "berth.db"))
+	require.NoError(c, err)
+	defer func() { require.NoError(c, db.Close()) }()
+	require.NoError(c, db.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 	return n
 }
 
