@@ -17,8 +17,8 @@ const RetentionTick = time.Minute
 // retentionBatch bounds how long one transaction holds up the others.
 const retentionBatch = 100
 
-// chargeBatch is how many days of charges a transaction sums: about 10 ms of work.
-const chargeBatch = 500
+// chargeBatch is how many days of charges a transaction sums, some milliseconds of work.
+const chargeBatch = 200
 
 // Retention is what deletes what outlived its owner or its use by a while. What was billed stays, summed by day.
 type Retention struct {
