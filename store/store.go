@@ -72,6 +72,7 @@ type Containers interface {
 	Hosts
 	SystemLines
 	Charges
+	ChargeSums
 }
 
 // Serverless stores what workers are made of.
@@ -187,7 +188,7 @@ type Builds interface {
 
 // Releases stores the releases of endpoints.
 type Releases interface {
-	InsertRelease(compute.Release) error
+	InsertRelease(compute.Release) error // forgets all but the last compute.ReleasesKept of its endpoint
 	// PageReleases gives a page of the endpoint's releases, newest first, and where the next one begins; zero: there is none.
 	PageReleases(compute.EndpointID, compute.Page) ([]compute.Release, compute.Position, error)
 }
@@ -488,8 +489,6 @@ type Charges interface {
 	// ListCharges gives the user's charges of the items that are open or end after from, and begin before to, in the order of
 	// their beginning; of one resource alone if it is not nil.
 	ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error)
-	// EachCharge calls f for the charges of all users, or of one, as ListCharges finds them, in the order of users, resources and items.
-	EachCharge(user compute.UserID, from, to time.Time, f func(compute.Charge) error) error
 }
 
 // Times stores how far the time that decides is behind the time of day, so that a restart takes nothing for due that is not.

@@ -60,6 +60,7 @@ var damages = []struct {
 	{"claim of a pod that does not run", true, []string{`INSERT INTO claims SELECT p.id, 0, 0, c.host_id, NULL, 0, 0, 0 FROM pods p, claims c WHERE p.name = 'stops' LIMIT 1`}},
 	{"sum of the claims of a host that is wrong", true, []string{`UPDATE claim_sums SET gpus = gpus + 1`}},
 	{"open charge of what does not run", true, []string{`INSERT INTO charges (user_id, item, resource_id, holder_id, rate, began_at) VALUES ('u', 'podCpu', 'gone', 'gone', 1, 1)`}},
+	{"sum of charges that no charge makes", false, []string{`INSERT INTO charge_sums (user_id, item, day, resource_id, amount, ran) VALUES ('u', 'POD_CPU', 86400001, 'p', 1, 1)`}},
 	{"log of a pod or worker that is gone", true, []string{`INSERT INTO system_lines VALUES ('gone', 1, 'text')`}},
 	{"pod that names a network volume that is gone", false, []string{`UPDATE pods SET network_volume_id = 'gone', network_path = '/v' WHERE name = 'stops'`}},
 	{"pod that names a template that is gone", false, []string{`UPDATE pods SET template_id = 'gone' WHERE name = 'stops'`}},

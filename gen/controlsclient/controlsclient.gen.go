@@ -202,7 +202,7 @@ type ClientInterface interface {
 
 	// GetCosts Read what would have been paid
 	//
-	// For pods, clusters, endpoints and network volumes of all users, those that were deleted too, at the prices of the catalog and on the clock of the server: since its first start, or the last reset. What goes on costs up to now. Spans of time that meet come to exactly as much as the one that they make.
+	// For pods, clusters, endpoints and network volumes of all users, those that were deleted too, at the prices of the catalog and on the clock of the server: since its first start, or the last reset. What goes on costs up to now. Spans of time that meet come to exactly as much as the one that they make. A day that was summed, see `--charge-retention`, counts where it begins, in UTC.
 	//
 	// Corresponds with GET /_berth/costs (the `GetCosts` operationId).
 	GetCosts(ctx context.Context, params *GetCostsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -894,7 +894,7 @@ func (c *Client) StepClock(ctx context.Context, body StepClockJSONRequestBody, r
 
 // GetCosts Read what would have been paid
 //
-// For pods, clusters, endpoints and network volumes of all users, those that were deleted too, at the prices of the catalog and on the clock of the server: since its first start, or the last reset. What goes on costs up to now. Spans of time that meet come to exactly as much as the one that they make.
+// For pods, clusters, endpoints and network volumes of all users, those that were deleted too, at the prices of the catalog and on the clock of the server: since its first start, or the last reset. What goes on costs up to now. Spans of time that meet come to exactly as much as the one that they make. A day that was summed, see `--charge-retention`, counts where it begins, in UTC.
 //
 // Corresponds with GET /_berth/costs (the `GetCosts` operationId).
 func (c *Client) GetCosts(ctx context.Context, params *GetCostsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {

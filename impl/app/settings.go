@@ -203,6 +203,10 @@ var table = []row{
 		Help: "how long it is kept who changed what and who was refused, for berth audit; the last 100000 changes and 50000 refusals at most",
 	}, func(c *Config) any { return &c.AuditRetention }},
 	{setting.Setting{
+		Name: "charge-retention", Default: "2160h", Option: "ChargeRetention", Check: durationOrForever,
+		Help: "how long what was billed is kept to the millisecond once it has ended, before it is summed by day; a duration such as 2160h, or " + forever,
+	}, func(c *Config) any { return &c.ChargeRetention }},
+	{setting.Setting{
 		Name: "drain", Kind: setting.Duration, Default: "10s", Option: "Drain", Help: "how long requests may take to end at shutdown",
 	}, func(c *Config) any { return &c.Drain }},
 	{setting.Setting{
@@ -450,6 +454,16 @@ func longEnough(lease string) error {
 func positive(text string) error {
 	if d, err := time.ParseDuration(text); err == nil && d <= 0 {
 		return errors.New("it must be longer than 0")
+	}
+	return nil
+}
+
+// forever is how long something is kept that never goes.
+const forever = "forever"
+
+func durationOrForever(text string) error {
+	if d, err := time.ParseDuration(text); text != forever && (err != nil || d <= 0) {
+		return errors.New("it must be a duration longer than 0, such as 2160h, or " + forever)
 	}
 	return nil
 }

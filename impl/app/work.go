@@ -45,6 +45,12 @@ type work struct {
 	pods      *group // ends after the others: requests may end pods until none is answered any more
 }
 
+// span gives how long something is kept; 0: forever.
+func span(setting string) time.Duration {
+	d, _ := time.ParseDuration(setting) // it was checked
+	return d
+}
+
 // refusalsTick is how much of who was refused a sudden end of the server may lose.
 const refusalsTick = 10 * time.Second
 
@@ -55,7 +61,7 @@ func newWork(
 	w.sweep = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "queue", Tick: loop.SweepTick, Do: use.queue.Sweep})
 	w.retention = loop.Retention{
 		Store: s, Clock: clock, Log: c.Log, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention, Webhooks: c.WebhookRetention, Keys: c.KeyRetention,
-		Audit: c.AuditRetention, Flash: use.flash,
+		Audit: c.AuditRetention, Charges: span(c.ChargeRetention), Flash: use.flash,
 	}.Sweeps()
 
 	w.history = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "history", Tick: history.Tick, Do: use.history.Sample})

@@ -120,6 +120,9 @@ func (e Endpoint) Serving() Serving {
 	return s
 }
 
+// ReleasesKept is how many releases of an endpoint are kept, the last ones.
+const ReleasesKept = 1000
+
 // Release is one version of what the workers of an endpoint are made of.
 type Release struct {
 	ID         ReleaseID

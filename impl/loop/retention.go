@@ -17,7 +17,10 @@ const RetentionTick = time.Minute
 // retentionBatch bounds how long one transaction holds up the others.
 const retentionBatch = 100
 
-// Retention is what deletes what outlived its owner or its use by a while. What is billed stays.
+// chargeBatch is how many days of charges a transaction sums, some milliseconds of work.
+const chargeBatch = 200
+
+// Retention is what deletes what outlived its owner or its use by a while. What was billed stays, summed by day.
 type Retention struct {
 	Store     store.Store
 	Clock     compute.Clock
@@ -29,6 +32,7 @@ type Retention struct {
 	Pods      time.Duration // how long the row of a terminated pod is kept
 	Webhooks  time.Duration // how long a delivery that is over stays in the log
 	Keys      time.Duration // how long a key that was revoked or has expired stays listed
+	Charges   time.Duration // how long a charge is kept that has ended, before it is summed by day; 0: forever
 	Audit     time.Duration // how long it is kept who changed what and who was refused; no more than compute.AuditKept and RefusalsKept
 }
 
@@ -38,7 +42,7 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 	deleted := func(f func(tx store.Tx, now time.Time) (int, error)) func(context.Context) error {
 		return func(ctx context.Context) error {
 			now := r.Clock.Wall() // as these rows were stamped
-			return r.inBatches(ctx, func(tx store.Tx) (int, error) { return f(tx, now) })
+			return r.inBatches(ctx, retentionBatch, func(tx store.Tx) (int, error) { return f(tx, now) })
 		}
 	}
 
@@ -56,6 +60,7 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 		reconcile.Sweep{Name: "refusals", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
 			return tx.DeleteRefusals(now.Add(-r.Audit), compute.RefusalsKept, retentionBatch)
 		})},
+		reconcile.Sweep{Name: "ended charges", Tick: RetentionTick, Do: r.sumCharges},
 		reconcile.Sweep{Name: "invalid keys", Tick: RetentionTick, Do: func(ctx context.Context) error {
 			return r.Keyring.DeleteInvalid(ctx, r.Clock.Wall().Add(-r.Keys))
 		}},
@@ -65,15 +70,25 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 	)
 }
 
-// inBatches calls f, which reports how much it deleted, until there is no more.
-func (r Retention) inBatches(ctx context.Context, f func(store.Tx) (int, error)) error {
+// sumCharges sums, up to a border of days, what ended longer ago than charges are kept: whole days are summed at once, and bills of hours are of one
+// kind for a day, but for what ran over midnight.
+func (r Retention) sumCharges(ctx context.Context) error {
+	if r.Charges == 0 {
+		return nil
+	}
+	until := compute.DayBucket.Start(r.Clock.Wall().Add(-r.Charges))
+	return r.inBatches(ctx, chargeBatch, func(tx store.Tx) (int, error) { return tx.SumCharges(until, chargeBatch) })
+}
+
+// inBatches calls f, which reports how much it did, until it is less than a whole batch: there is no more.
+func (r Retention) inBatches(ctx context.Context, batch int, f func(store.Tx) (int, error)) error {
 	for {
 		var n int
 		err := r.Store.Write(ctx, func(tx store.Tx) (err error) {
 			n, err = f(tx)
 			return err
 		})
-		if err != nil || n < retentionBatch {
+		if err != nil || n < batch {
 			return err
 		}
 	}

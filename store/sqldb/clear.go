@@ -11,6 +11,7 @@ var clearings = []string{
 	"DELETE FROM releases WHERE endpoint_id NOT IN (SELECT id FROM endpoints)",
 	"DELETE FROM workers WHERE endpoint_id NOT IN (SELECT id FROM endpoints)",
 	"DELETE FROM charges WHERE ended_at IS NOT NULL OR holder_id NOT IN (SELECT id FROM workers)",
+	"DELETE FROM charge_sums",
 	"DELETE FROM claims WHERE holder_id NOT IN (SELECT id FROM workers)", "DELETE FROM claim_sums",
 	sumClaims,
 }

@@ -163,6 +163,11 @@ var hostFlaws = []FlawRule{
 		Does: "ends it when what it is for was seen last, or began",
 	},
 	{
+		Kind: "sum of charges that no charge makes",
+		Find: `SELECT resource_id, item FROM charge_sums WHERE day % 86400000 <> 0 OR amount < 0 OR ran <= 0`,
+		Does: "a bill has it: restore a backup",
+	},
+	{
 		Kind: "log of a pod or worker that is gone",
 		Find: `SELECT DISTINCT id, '' FROM system_lines WHERE ` + runsOrLogs,
 		Mend: []string{`DELETE FROM system_lines WHERE ` + runsOrLogs},

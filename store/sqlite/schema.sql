@@ -33,6 +33,18 @@ CREATE INDEX builds_under_way ON builds (seq) WHERE ended_at IS NULL;
 
 -- sqlite_autoindex_builds_1 ON builds;
 
+CREATE TABLE charge_sums (
+  user_id     TEXT NOT NULL,
+  item        TEXT NOT NULL,
+  day         INTEGER NOT NULL, -- its beginning
+  resource_id TEXT NOT NULL,
+  amount      INTEGER NOT NULL, -- billionths of a USD
+  ran         INTEGER NOT NULL, -- milliseconds, of all that ran
+  PRIMARY KEY (user_id, item, day, resource_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX charge_sums_of_day ON charge_sums (day);
+
 CREATE TABLE charges (
   seq         INTEGER PRIMARY KEY,
   user_id     TEXT NOT NULL,
@@ -43,7 +55,9 @@ CREATE TABLE charges (
   began_at    INTEGER NOT NULL,
   seen_at     INTEGER,          -- NULL: its end is always written
   ended_at    INTEGER           -- NULL: open
-) STRICT;
+, summed_until INTEGER) STRICT;
+
+CREATE INDEX charges_ended ON charges (ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE INDEX charges_of_user ON charges (user_id, item, ended_at);
 

@@ -68,6 +68,8 @@ var resources = map[string]func(*testing.T, Open){
 	"clusters are listed, renamed and deleted, with their pods":      clusters,
 	"charges are opened, seen, closed and listed":                    charges,
 	"a step of the time of day splits the open charges":              chargesStep,
+	"charges that ended are summed by day, each once":                chargesSummed,
+	"a charge of many days is summed a part at a time":               chargesSummedInPart,
 	"what a reset leaves is charged from then on":                    chargesCleared,
 	"the lag of the clock is kept":                                   lag,
 	"the seed is noted, and forgotten with its rows":                 seeds,

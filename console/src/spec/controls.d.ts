@@ -479,7 +479,7 @@ export interface paths {
         };
         /**
          * Read what would have been paid
-         * @description For pods, clusters, endpoints and network volumes of all users, those that were deleted too, at the prices of the catalog and on the clock of the server: since its first start, or the last reset. What goes on costs up to now. Spans of time that meet come to exactly as much as the one that they make.
+         * @description For pods, clusters, endpoints and network volumes of all users, those that were deleted too, at the prices of the catalog and on the clock of the server: since its first start, or the last reset. What goes on costs up to now. Spans of time that meet come to exactly as much as the one that they make. A day that was summed, see `--charge-retention`, counts where it begins, in UTC.
          */
         get: operations["getCosts"];
         put?: never;
