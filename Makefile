@@ -169,6 +169,14 @@ thousand: build ## 1,000 tests in Go and in pytest, each with a server of its ow
 readme: ## run the quick starts, docs/start*.md, word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
 	.ci/readme $(START)
 
+.PHONY: blocks
+blocks: build ## run the code blocks of all other pages, or see why one cannot run; PAGES="docs/shells.md README.md" for some (needs Python with venv, Node, PostgreSQL)
+	.ci/blocks $(PAGES)
+
+.PHONY: check-links
+check-links: ## ask for each address elsewhere that pages, help and packages name, and fail at one that answers 404 or 410 twice (needs Python; SKIPPED without a network)
+	.ci/links $(PAGES)
+
 .PHONY: fuzz-contract
 fuzz-contract: $(if $(REPLICAS),replicas) ## fuzz a server, or REPLICAS=3 of one PostgreSQL, over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
 	$(several) conformance/fuzz/run.sh

@@ -64,7 +64,7 @@ one line with the count. It takes a key with the scope admin. The key itself is 
 	flags.StringVar(&client, "client", "", "the address that it came from")
 	flags.StringVar(&user, "user", "", "whose key it was")
 	flags.StringVar(&key, "with-key", "", "the id of the key, or the fingerprint of one of SSH")
-	flags.IntVar(&limit, "limit", listedAudit, "how many are listed at most")
+	flags.IntVar(&limit, "limit", listedAudit, "how many to list at most")
 	return cmd
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -107,7 +108,7 @@ func unless(ok bool, says string) error {
 	return errors.New(says)
 }
 
-// TestDocs_EveryBlockIsChecked looks at each block of the documentation: it is run by make readme, or what it says is read by what would read it.
+// TestDocs_EveryBlockIsChecked looks at each block of the documentation without running it: make readme and make blocks do that.
 func TestDocs_EveryBlockIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, page := range everyPage(t) {
@@ -119,6 +120,14 @@ func TestDocs_EveryBlockIsChecked(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDocs_EveryExampleOfTheHelpIsACall reads the examples of each command, which docs/commands.md shows, as the program would.
+func TestDocs_EveryExampleOfTheHelpIsACall(t *testing.T) {
+	t.Parallel()
+	all(newCommand(), func(cmd *cobra.Command) {
+		assert.NoError(t, checkShell(block{text: cmd.Example}), cmd.CommandPath())
+	})
 }
 
 // TestDocs_READMEIsRun holds the blocks of the README, which nothing runs, against pages whose blocks are run or checked.

@@ -102,8 +102,8 @@ func newRoot(serverCommands, clientCommands []entry) *cobra.Command {
 		Short: "Pods and serverless jobs on your own machines",
 		Long: `Pods and serverless jobs on your own machines: the server, and the commands that speak to one over HTTP.
 
-A setting is taken from its flag, else from the environment (--queue-listen is BERTH_QUEUE_LISTEN), else from the
-configuration file (queue-listen: …), else it has its default; see berth config --help.
+berth takes a setting from its flag, otherwise from the environment (--queue-listen is BERTH_QUEUE_LISTEN), otherwise from the
+configuration file (queue-listen: …), and otherwise uses the default; see berth config --help.
 
 ` + exitCodes,
 		Example: `  berth serve --endpoint 'echo=berth worker --handler echo'
@@ -121,9 +121,9 @@ configuration file (queue-listen: …), else it has its default; see berth confi
 	}
 
 	root.PersistentFlags().Bool("json", false, "print JSON")
-	root.PersistentFlags().BoolP("quiet", "q", false, "print ids alone, one a line, and nothing where there are none")
+	root.PersistentFlags().BoolP("quiet", "q", false, "print only ids, one per line, and nothing if there are none")
 	root.Flags().Bool("version", false, "print the version")
-	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, else berth/config.yaml in your configuration directory, if it is there")
+	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, otherwise berth/config.yaml in your configuration directory, if it exists")
 	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml")
 	server := &cobra.Group{ID: "server", Title: "The server and its tools:"}
 	client := &cobra.Group{ID: "client", Title: "What speaks to a server:"}

@@ -56,7 +56,7 @@ func init() {
 			{Name: certsSetting, Option: "DockerCerts", Help: "directory with ca.pem, cert.pem and key.pem for engines of hosts over TCP, or with one directory of each host's id that has them"},
 			{
 				Name: timeoutSetting, Option: "EngineTimeout", Kind: setting.Duration, Default: defaultLostAfter.String(),
-				Help: "after which a host whose engine does not answer is lost: its pods become ERROR, and its jobs go back to the queue",
+				Help: "how long an engine may give no answer before its host is lost: its pods become ERROR, and its jobs go back to the queue",
 				Check: func(value string) error {
 					if d, err := time.ParseDuration(value); err != nil || d < lookTick {
 						return fmt.Errorf("must be at least %s", lookTick)
@@ -64,7 +64,7 @@ func init() {
 					return nil
 				},
 			},
-			{Name: querySetting, Option: "GPUQueryImage", Default: defaultQueryImage, Help: "image in which nvidia-smi is run on a host's engine, where the file of the fleet does not say what the host has"},
+			{Name: querySetting, Option: "GPUQueryImage", Default: defaultQueryImage, Help: "image in which nvidia-smi is run on a host's engine, if the file of the fleet does not say what the host has"},
 			{Name: privilegesSetting, Option: "AllowNewPrivileges", Kind: setting.Switch, Help: "let programs in containers gain privileges, by sudo and the like"},
 		},
 		Open: open, OpenEarlier: openEarlier, Doctor: doctor,
