@@ -34,6 +34,7 @@ run: go ## serve on a new database, which is removed at the end: create a pod, r
 .PHONY: test
 test: ## run all tests (without the profile, which would compile everything once more)
 	go test -pgo=off ./...
+	cd conformance/bench && go test -pgo=off .
 
 .PHONY: race
 # Generators, what compares documents, compiles or counts statements have one goroutine.
@@ -242,6 +243,12 @@ abuse: build ## do to a server what clients can that mean it ill, and measure it
 .PHONY: bench
 bench: build ## speed beside references, as ratios, to BENCH.md; only printed: PARTS="requests peers", ROW="/run, 64"
 	cd conformance/bench && go run . -berth ../../bin/berth $(if $(ROW),-row "$(ROW)") $(PARTS)
+
+.PHONY: bench-compare
+bench-compare: build ## which rows of make bench have moved beyond their noise since BASE=commit; fails if one is worse (PARTS="start requests lists" ROW="/run, 64" ROUNDS=12 LENGTH=500ms; OUT=file for Markdown too)
+	@test -n "$(BASE)" || { echo "beside which commit? make bench-compare BASE=main" >&2; exit 2; }
+	cd conformance/bench && go run . -berth ../../bin/berth -base "$(BASE)" $(if $(ROW),-row "$(ROW)") $(if $(ROUNDS),-rounds $(ROUNDS)) \
+		$(if $(LENGTH),-length $(LENGTH)) $(if $(OUT),-out "$(abspath $(OUT))") $(PARTS)
 
 .PHONY: profile
 profile: ## write cmd/berth/default.pgo, the profile that the compiler reads, from a server under load

@@ -83,13 +83,23 @@ func (c *Check) Errorf(format string, args ...any) {
 	c.TestingT.Errorf(format, args...)
 }
 
-// begin takes back what a rule that failed may have left, and lets a rule make as many requests as it likes.
+// begin takes back what a rule before may have left, and lets a rule make as many requests as it likes. Where no rule has set anything of
+// that since, there is nothing to take back.
 func (c *Check) begin() {
-	if c.ControlsKey != "" {
-		c.set("PUT", "faults", `{"faults":[]}`)
-		c.set("PUT", "storage", writable)
-		c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%[1]d,"hour":%[1]d,"day":%[1]d}`, plenty))
+	if c.ControlsKey == "" || !c.suite.disturbed(c.URL) {
+		return
 	}
+	c.set("PUT", "faults", `{"faults":[]}`)
+	c.set("PUT", "storage", writable)
+	c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%[1]d,"hour":%[1]d,"day":%[1]d}`, plenty))
+	c.suite.undisturbed(c.URL)
+}
+
+// disturbs reports whether the request to the test controls changes what begin takes back.
+func disturbs(method, path string) bool {
+	name, _, _ := strings.Cut(path, "/")
+	name, _, _ = strings.Cut(name, "?")
+	return method != http.MethodGet && slices.Contains([]string{"faults", "storage", "quotas", "reset"}, name)
 }
 
 // caught makes a failure of a panic: rules read answers as the documents have them, and another server may answer otherwise.
@@ -163,9 +173,10 @@ func (c *Check) Keyed() []Operation {
 const patience = time.Minute
 
 // Eventually calls f until it is true, for as long as there is patience: what it waits for happens unasked. Where the
-// clock of the target can be set, it moves it on between the looks.
+// clock of the target can be set, it moves it on between the looks: by a tenth of a second at first, and by more where much is yet to come.
 func (c *Check) Eventually(f func() bool, what string) {
 	deadline := time.Now().Add(c.suite.patience())
+	step, looks := 100*time.Millisecond, 0
 	for look := 200 * time.Millisecond; !f(); look = 2 * time.Second {
 		require.True(c, time.Now().Before(deadline), "not within %s: %s", c.suite.patience(), what)
 		if c.ControlsKey == "" {
@@ -173,7 +184,10 @@ func (c *Check) Eventually(f func() bool, what string) {
 			continue
 		}
 		c.sleep(time.Millisecond)
-		c.advance(100 * time.Millisecond)
+		c.advance(step)
+		if looks++; looks >= 5 {
+			step = min(2*step, time.Second)
+		}
 	}
 }
 

@@ -105,6 +105,7 @@ func startReplicas(ctx context.Context, dir string, replicas int, store string, 
 
 // start starts a server with everything that the rules can use.
 func start(ctx context.Context, c app.Config) (t Target, stop func() error, err error) {
+	c.Ephemeral = c.Store == "" // the directory is thrown away: whether a write waits for the disk is not seen over HTTP
 	c.Listen, c.TestControls, c.Docs, c.GraphQL.Playground = "127.0.0.1:0", true, true, true
 	c.StallTimeout = 3 * time.Second // the rules wait for it
 	c.Endpoints = []app.Endpoint{{Name: "rules"}, {Name: "managed", Command: []string{"sleep", "3600"}}}

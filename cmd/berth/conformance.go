@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ type conformanceCommand struct {
 }
 
 // ownServers is how many servers of its own it checks rules beside at the same time: some rules only wait.
-const ownServers = 4
+const ownServers = 6
 
 func newConformanceCommand() *cobra.Command {
 	var c conformanceCommand
@@ -104,6 +105,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 
 	var beside []conformance.Target
 	if c.target.URL == "" {
+		defer collectSeldom()()
 		stop, more, err := c.own(cmd.Context(), min(ownServers, len(rules)))
 		if err != nil {
 			return err
@@ -150,6 +152,22 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	}
 
 	return nil
+}
+
+// seldomMemory is how many bytes the process may have before the collector runs as often as ever, while it is collectSeldom's.
+const seldomMemory = 512 << 20
+
+// collectSeldom has the collector run seldom until the function that it gives is called: servers that live for seconds leave little, and
+// what the collector takes of the processors the rules have. Who sets GOGC or GOMEMLIMIT decides alone.
+func collectSeldom() (asBefore func()) {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(seldomMemory)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 // own starts servers to check on new databases: the first is the target, and rules are checked beside the others at the same time.

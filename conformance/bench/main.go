@@ -3,10 +3,15 @@
 // nothing here fails for being slow. What cannot run here is printed as SKIPPED, with the reason.
 //
 // A run of everything writes BENCH.md; a run of some parts or rows only prints.
+//
+// With -base it measures the program of a commit in turn with berth's instead, and says what moved: it exits with 1 if anything is
+// worse, and with 2 if it could not compare.
 package main
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -31,6 +37,7 @@ type bench struct {
 	// testCount is how many tests with a server each are run over all rounds in Go, and how many in pytest.
 	testCount int
 	only      string // rows whose names contain it
+	base      string // commit whose program the rows are held against, instead of references
 	seq       int    // data directories made so far
 	part      part   // that runs
 	out       io.Writer
@@ -101,11 +108,12 @@ var parts = []part{
 func main() {
 	b := bench{}
 	flag.StringVar(&b.berth, "berth", "../../bin/berth", "berth's program")
-	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds of each measurement")
+	flag.IntVar(&b.rounds, "rounds", 0, "interleaved rounds of each measurement; without it 5, and 12 with -base")
 	flag.DurationVar(&b.length, "length", 500*time.Millisecond, "of one measurement")
 	flag.DurationVar(&b.mixed, "mixed", time.Minute, "length of the mixed load on each server")
 	flag.StringVar(&b.only, "row", "", "only the rows whose names contain this, in parts whose rows can be measured one by one")
 	flag.DurationVar(&b.lasts, "long", 45*time.Minute, "length of the part long, 5 minutes at least")
+	flag.StringVar(&b.base, "base", "", "commit whose program is measured in turn with berth's: what moved beyond its noise; fails if anything is worse")
 	flag.IntVar(&b.jobs, "jobs", 1_000_000, "jobs of the backlog")
 	flag.IntVar(&b.testCount, "tests", 1000, "tests with a server each, over all rounds: so many in Go, and so many in pytest")
 	flag.StringVar(&b.cache, "cache", "", "directory to keep the references' packages in; without it one in the user's cache")
@@ -116,28 +124,24 @@ func main() {
 		for _, p := range parts {
 			fmt.Fprintf(flag.CommandLine.Output(), "  %-10s %s\n", p.name, p.about)
 		}
+		fmt.Fprintf(flag.CommandLine.Output(), "With -base the parts are %s.\n", strings.Join(comparedNames(), ", "))
 		flag.PrintDefaults()
 	}
 
 	flag.Parse()
 	if err := b.run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		if b.base != "" && !errors.Is(err, errWorse) {
+			os.Exit(2) // what could not be compared is not worse
+		}
 		os.Exit(1)
 	}
 }
 
+// run measures what the flags and the named parts ask for.
 func (b *bench) run(names []string) (err error) {
-	for _, name := range names {
-		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
-			return fmt.Errorf("there is no part %q", name)
-		}
-	}
-
 	if b.berth, err = filepath.Abs(b.berth); err != nil {
 		return err
-	}
-	if b.page == "" && len(names) == 0 && b.only == "" {
-		b.page = "../../BENCH.md"
 	}
 	if b.tmp, err = os.MkdirTemp("", "berth-bench-"); err != nil {
 		return err
@@ -148,6 +152,25 @@ func (b *bench) run(names []string) (err error) {
 
 	defer b.remove()
 	go b.interrupted()
+	if b.base != "" {
+		b.rounds = cmp.Or(b.rounds, 12)
+		return b.compare(names)
+	}
+	b.rounds = cmp.Or(b.rounds, 5)
+	return b.besideReferences(names)
+}
+
+// besideReferences measures some parts or all beside their references.
+func (b *bench) besideReferences(names []string) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			return fmt.Errorf("there is no part %q", name)
+		}
+	}
+	if b.page == "" && len(names) == 0 && b.only == "" {
+		b.page = "../../BENCH.md"
+	}
+
 	var page bytes.Buffer
 	b.out = io.MultiWriter(os.Stdout, &page)
 	if err := b.introduce(); err != nil {
@@ -196,6 +219,9 @@ func (b *bench) inMemory() string { return filepath.Join("/dev/shm", filepath.Ba
 
 // remove removes what the run made.
 func (b *bench) remove() {
+	if b.base != "" {
+		b.removeSource()
+	}
 	_ = os.RemoveAll(b.tmp)
 	_ = os.RemoveAll(b.inMemory())
 }

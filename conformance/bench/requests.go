@@ -81,26 +81,17 @@ func (b *bench) requests() error {
 	}
 
 	defer berth.stop()
-	ids, err := berth.fill(1000)
+	status, err := b.statusRate(berth)
 	if err != nil {
 		return err
 	}
-
-	var turn atomic.Int64
-	statuses := make([][]byte, len(ids))
-	for i, id := range ids {
-		statuses[i] = berth.get("status/" + id)
-	}
-	status := func() []byte { return statuses[int(turn.Add(1))%len(statuses)] }
 	post := request(http.MethodPost, "/", "", kilobyte)
 	barePost, bareGet := b.constant(bare, http.StatusOK, post), b.constant(bare, http.StatusOK, request(http.MethodGet, "/", "", nil))
 	b.heading()
 
 	for _, r := range []row{
 		{name: "bare net/http, 64 connections", reference: barePost, measured: b.constant(plain, http.StatusOK, post), unit: "requests/s"},
-		{name: "/status, 64 connections", reference: bareGet, measured: func() (reading, error) {
-			return berth.rate(connections, b.length, http.StatusOK, status)
-		}, unit: "requests/s", asked: atLeast(0.75)},
+		{name: "/status, 64 connections", reference: bareGet, measured: status, unit: "requests/s", asked: atLeast(0.75)},
 		{name: "/run, 64 connections", reference: barePost, measured: b.submissions(berth), unit: "requests/s", asked: atLeast(0.45)},
 		{name: "take + done, 64 connections", reference: barePost, measured: b.drain(berth, 1),
 			unit: "jobs/s, requests/s", asked: atLeast(0.25)},
@@ -108,9 +99,7 @@ func (b *bench) requests() error {
 			unit: "jobs/s, requests/s", asked: atLeast(0.40)},
 		{name: "/runsync, one connection, beside what it must do", reference: b.roundTrips(least), measured: b.roundTrips(berth),
 			unit: "µs, median", asked: atMost(1.6)},
-		{name: "/runsync, 64 connections", reference: barePost, measured: func() (reading, error) {
-			return withWorkers(berth, connections, b.constant(berth, http.StatusOK, berth.post("runsync", kilobyte)))
-		}, unit: "requests/s", asked: atLeast(0.10)},
+		{name: "/runsync, 64 connections", reference: barePost, measured: b.synced(berth), unit: "requests/s", asked: atLeast(0.10)},
 	} {
 		if err := r.print(b); err != nil {
 			return err
