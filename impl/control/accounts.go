@@ -35,25 +35,24 @@ func userOfKey(tx store.Tx, k compute.Key) (compute.User, error) {
 		return insertUser(tx, u, "/user")
 	}
 
-	invalid := compute.Errorf(compute.Invalid, "the role of the user does not allow what the key is to permit")
 	bound := k.Bounded(u, true).Role
+	var fields []string
 	for i, s := range k.Scopes {
 		if !bound.Allows(s) {
-			invalid.Fields = append(invalid.Fields, fmt.Sprintf("/scopes/%d: the role %s of the user %s does not allow the scope %s", i, u.Role, u.Name, s))
+			fields = append(fields, fmt.Sprintf("/scopes/%d: the role %s of the user %s does not allow the scope %s", i, u.Role, u.Name, s))
 		}
 	}
-	if invalid.Fields != nil {
-		return u, invalid
+	if fields == nil {
+		return u, nil
 	}
-	return u, nil
+	_, first, _ := strings.Cut(fields[0], ": ")
+	return u, &compute.Error{Code: compute.Invalid, Detail: first, Fields: fields}
 }
 
 // insertUser makes a user. Invalid, naming the field, for a name that is none; Conflict for one that is taken; Rejected if there are as many as there may be.
 func insertUser(tx store.Tx, u compute.User, field string) (compute.User, error) {
 	if wrong := compute.CheckUserName(u.Name); wrong != "" {
-		invalid := compute.Errorf(compute.Invalid, "a user cannot be made with this name")
-		invalid.Fields = []string{field + ": " + wrong}
-		return u, invalid
+		return u, &compute.Error{Code: compute.Invalid, Detail: wrong, Fields: []string{field + ": " + wrong}}
 	}
 	if _, known, err := userOf(tx, u.Name); err != nil || known {
 		if known {
