@@ -275,6 +275,6 @@ var _ = area(func() {
 		for _, e := range c.auditBy(c.ControlsKey, "kind=user&id="+url.QueryEscape(user)) {
 			did = append(did, fmt.Sprint(e["operation"], " ", e["change"], " ", e["fields"]))
 		}
-		require.Equal(c, []string{"deleteUser deleted []", "changeUser changed [disabled role]", "createUser created []"}, did)
+		require.Equal(c, []string{"deleteUser deleted []", "changeUser changed [role disabled]", "createUser created []"}, did)
 	})
 })
