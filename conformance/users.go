@@ -170,17 +170,17 @@ var _ = area(func() {
 
 	add("users.keys", []string{"createKey"}, func(c *Check) {
 		user := c.newUser("bound", "member")
-		make := func(scopes string) Answer {
+		asked := func(scopes string) Answer {
 			return c.control("POST", "keys", `{"user":"`+user+`","scopes":[`+scopes+`]}`)
 		}
-		wrong := c.Refused(make(`"rest:read","admin"`), 422)
+		wrong := c.Refused(asked(`"rest:read","admin"`), 422)
 		require.Len(c, wrong, 1)
 		require.Contains(c, wrong[0], "/scopes/1: the role member")
-		require.Equal(c, 201, make(`"all"`).Status)
+		require.Equal(c, 201, asked(`"all"`).Status)
 
 		c.changeUser(user, `{"role":"reader"}`)
-		require.Len(c, c.Refused(make(`"rest:write","graphql:write","queue:*:invoke","queue:*:work","pod:otherpod123456","admin"`), 422), 6)
-		require.Equal(c, 201, make(`"rest:read","graphql:read"`).Status)
+		require.Len(c, c.Refused(asked(`"rest:write","graphql:write","queue:*:invoke","queue:*:work","pod:otherpod123456","admin"`), 422), 6)
+		require.Equal(c, 201, asked(`"rest:read","graphql:read"`).Status)
 	})
 
 	add("users.set-role", []string{"changeUser", "getSession"}, func(c *Check) {

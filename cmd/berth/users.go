@@ -161,9 +161,13 @@ func role(name, where string) (compute.Role, error) {
 // offerUsers offers the names of users for the first argument, and then the words.
 func offerUsers(then ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) (offered []string, _ cobra.ShellCompDirective) {
-		if len(args) > 0 || resolve(cmd) != nil {
-			return then[:len(then)*min(1, max(0, 2-len(args)))], cobra.ShellCompDirectiveNoFileComp
+		switch {
+		case len(args) == 1:
+			return then, cobra.ShellCompDirectiveNoFileComp
+		case len(args) > 1 || resolve(cmd) != nil:
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+
 		ctx := cmd.Context()
 		if ctx == nil {
 			ctx = context.Background()

@@ -17,7 +17,7 @@ type User struct {
 // Owner is the user whose server it is: the first key is its.
 const Owner UserID = "owner"
 
-// Role bounds what the keys of a user permit (rule users.roles).
+// Role bounds what the keys of a user permit (rules users.roles.admin, users.roles.member, users.roles.reader).
 type Role string
 
 // The roles.
