@@ -42,6 +42,7 @@ type run struct {
 	over    bool            // the rule ended: what it made is deleted
 	made    []resource      // what the rule made and did not delete
 	keys    []string        // ids of the keys that it made
+	users   []string        // names of the users that it made
 	conns   []net.Conn      // that it opened below HTTP
 	ran     map[string]bool // URLs that cancel the jobs that were not seen to have ended
 	sshKeys any             // the user's SSH keys as they were, if the rule changed them

@@ -127,6 +127,9 @@ func (c *Check) cleanUp() {
 	for _, id := range c.keys {
 		c.control("DELETE", "keys/"+id, "")
 	}
+	for _, name := range c.users {
+		c.control("DELETE", "users/"+name+"?keepResources=true", "")
+	}
 }
 
 // deleteMade deletes what the rule made: over GraphQL first, which has no quota of requests, then what is left over REST.

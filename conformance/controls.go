@@ -39,7 +39,7 @@ func isRefusals(op Operation) bool { return op.Path == controlsPath+"audit/refus
 
 // isServed reports whether the operation is served without test controls, too.
 func isServed(op Operation) bool {
-	return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op) || isAudit(op) || isRefusals(op)
+	return isHosts(op) || isUsers(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op) || isAudit(op) || isRefusals(op)
 }
 
 // needsControls skips the rule where the target has no test controls.
@@ -121,7 +121,9 @@ func (c *Check) newKey(more string, scopes ...string) (id, key string) {
 	more = strings.Replace(more, `"user":"`, `"user":"`+c.name+"-", 1)
 	list, err := json.Marshal(scopes)
 	require.NoError(c, err)
-	a := c.control("POST", "keys", `{"scopes":`+string(list)+more+`}`)
+	body := `{"scopes":` + string(list) + more + `}`
+	c.madeUser(body)
+	a := c.control("POST", "keys", body)
 	require.Equal(c, 201, a.Status, "%s", a.Body)
 	id = a.JSON["id"].(string)
 	c.keys = append(c.keys, id)

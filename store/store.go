@@ -42,7 +42,7 @@ type Tx interface {
 	Times
 	Seeds
 	States
-	// Clear removes everything but declared endpoints, their workers, keys, the lag, where runtimes are, and who changed what.
+	// Clear removes everything but declared endpoints, their workers, users and keys, the lag, where runtimes are, and who changed what.
 	Clear() error
 }
 
@@ -111,6 +111,7 @@ type Resources interface {
 // Access stores who may make requests, how many, and who changed what.
 type Access interface {
 	Keys
+	Users
 	RequestCounts
 	Audit
 }
@@ -315,21 +316,6 @@ type JobExpiry interface {
 	// DeleteJob removes an ended job whose ExpiresAt is not after now, with its input and chunks, and reports whether it did. It
 	// leaves alone any other: it may have been retried or given more time since it was listed.
 	DeleteJob(id compute.JobID, now time.Time) (bool, error)
-}
-
-// Keys stores API keys.
-type Keys interface {
-	InsertKey(compute.Key) error
-	// Key gives one key, revoked or not; NotFound for an unknown id.
-	Key(compute.KeyID) (compute.Key, error)
-	// ListKeys gives all keys, revoked ones too, oldest first.
-	ListKeys() ([]compute.Key, error)
-	// RevokeKey sets RevokedAt to Wall; NotFound for an unknown id.
-	RevokeKey(compute.KeyID) error
-	// DeleteKey removes the key, known or not.
-	DeleteKey(compute.KeyID) error
-	// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and reports how many.
-	DeleteInvalidKeys(before time.Time) (int, error)
 }
 
 // RequestCounts stores how many requests each user made, so that a restart grants no fresh window.

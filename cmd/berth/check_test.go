@@ -49,6 +49,7 @@ var damages = []struct {
 	{"script of an endpoint that is gone", true, []string{`INSERT INTO scripts VALUES ('gone', '{}', '{}')`}},
 	{"endpoint without a count of jobs", true, []string{`DELETE FROM job_counts WHERE endpoint_id = (SELECT id FROM endpoints WHERE name = 'echo')`}},
 	{"key of a worker that is gone", true, []string{`INSERT INTO keys (id, user_id, name, scopes, hash, worker_id, exempt) VALUES ('k1', 'u', 'n', '[]', x'00', 'gone', 0)`}},
+	{"key of a user that there is not", true, []string{`INSERT INTO keys (id, user_id, name, scopes, hash, worker_id, exempt) VALUES ('k2', 'nobody', 'n', '[]', zeroblob(32), '', 0)`}},
 	{"job that has not ended and has an end", true, []string{`UPDATE jobs SET ended_at = 1 WHERE seq = (SELECT min(seq) FROM jobs WHERE status = 'IN_QUEUE')`}},
 	{"job that has ended and is kept for ever", true, []string{`UPDATE jobs SET expires_at = NULL WHERE status = 'COMPLETED'`}},
 	{"job that has not ended of an endpoint that is gone", true, []string{`UPDATE jobs SET endpoint_id = 'gone' WHERE seq = (SELECT max(seq) FROM jobs WHERE status = 'IN_QUEUE')`}},

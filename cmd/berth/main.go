@@ -56,7 +56,7 @@ type entry struct {
 // The commands, in the two groups of the help.
 var (
 	serverCommands = []entry{
-		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"backup", newBackupCommand}, {"restore", newRestoreCommand}, {"check", newCheckCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
+		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"users", newUsersCommand}, {"migrate", newMigrateCommand}, {"backup", newBackupCommand}, {"restore", newRestoreCommand}, {"check", newCheckCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
 		{"record", newRecordCommand}, {"play", newPlayCommand}, {"compare", newCompareCommand},
 		{"doctor", newDoctorCommand}, {"docs", newDocsCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
 	}

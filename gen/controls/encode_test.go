@@ -76,6 +76,8 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[State](t)
 	encodetest.Check[StateList](t)
 	encodetest.Check[UniformDelay](t)
+	encodetest.Check[User](t)
+	encodetest.Check[UserList](t)
 	encodetest.Check[VerificationFailure](t)
 	encodetest.Check[VerificationResult](t)
 	encodetest.Check[Webhook](t)

@@ -123,6 +123,22 @@ func (t *tx) DeleteKey(id compute.KeyID) error {
 	return deleted(t, "key", string(id), t.Key, id, t.Tx.DeleteKey)
 }
 
+// InsertUser is that of the transaction.
+func (t *tx) InsertUser(u compute.User) error {
+	return t.done(t.Tx.InsertUser(u), "user", string(u.Name), compute.AuditCreated)
+}
+
+// UpdateUser is that of the transaction.
+func (t *tx) UpdateUser(u compute.User) error {
+	_, err := changed(t, "user", string(u.Name), t.User, u.Name, always(func() error { return t.Tx.UpdateUser(u) }))
+	return err
+}
+
+// DeleteUser is that of the transaction.
+func (t *tx) DeleteUser(name compute.UserID) error {
+	return deleted(t, "user", string(name), t.User, name, t.Tx.DeleteUser)
+}
+
 // SetHostChange is that of the transaction: what it has of the host beside the operator's file.
 func (t *tx) SetHostChange(h compute.HostChange) error {
 	all, err := t.HostChanges()

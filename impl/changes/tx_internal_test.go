@@ -24,6 +24,7 @@ var silent = []string{
 	"DeleteRequestCount", "DeleteRuntime", "InsertRuntime", "SetLag", "SetRequestCount", "SetSeed", "TakeState", // no page shows
 	"DeleteFlashApp", "DeleteFlashBuild", "DeleteFlashEnvironment", "DeleteFlashUploads", "InsertFlashApp", "InsertFlashBuild", "InsertFlashEnvironment",
 	"SetFlashEnvironmentBuild", "SetFlashManifest", "UpdateFlashBuild", // no page shows
+	"DeleteUser", "InsertUser", "UpdateUser", // no page shows
 	"ForgetRegistry", "ResizeClaim", "SetSSHKeys", // with the registry, the volume; of the account
 }
 

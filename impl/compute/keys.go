@@ -23,6 +23,10 @@ type Key struct {
 	SpendLimit float64   // USD an hour: more than this its user must not spend by its requests; 0: there is none
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
+
+	// Not stored with it: of its user, as they are now (Bounded).
+	Role     Role // bounds what it permits; empty: nothing does
+	Disabled bool
 }
 
 // Scope is a permission of a key (rule auth.scopes).
@@ -53,8 +57,11 @@ const scopePod = "pod:"
 // ScopePod permits to read, change, act on and delete one pod, and to read its logs (rules auth.scopes.pod.*).
 func ScopePod(id PodID) Scope { return scopePod + Scope(id) }
 
-// Allows reports whether the key holds the scope, through a wildcard or "all" too.
-func (k Key) Allows(want Scope) bool {
+// Allows reports whether the key holds the scope, through a wildcard or "all" too, and the role of its user allows it.
+func (k Key) Allows(want Scope) bool { return k.Role.Allows(want) && k.holds(want) }
+
+// holds reports whether the key holds the scope, whatever the role of its user.
+func (k Key) holds(want Scope) bool {
 	if slices.Contains(k.Scopes, want) {
 		return true
 	}
@@ -71,13 +78,13 @@ func (k Key) Allows(want Scope) bool {
 
 // HasPods reports whether the key is for single pods, besides what else it may do.
 func (k Key) HasPods() bool {
-	return slices.ContainsFunc(k.Scopes, func(s Scope) bool { return strings.HasPrefix(string(s), scopePod) })
+	return k.Role.Allows(scopePod) && slices.ContainsFunc(k.Scopes, func(s Scope) bool { return strings.HasPrefix(string(s), scopePod) })
 }
 
 // Invokes reports whether the key may call the queue of some endpoint.
 func (k Key) Invokes() bool {
 	return k.Allows(ScopeInvoke("*")) || slices.ContainsFunc(k.Scopes, func(s Scope) bool {
-		return strings.HasPrefix(string(s), "queue:") && strings.HasSuffix(string(s), ":invoke")
+		return k.Role.Allows(s) && strings.HasPrefix(string(s), "queue:") && strings.HasSuffix(string(s), ":invoke")
 	})
 }
 

@@ -24,7 +24,9 @@ const (
 	RefusedUnknown   RefusalReason = "unknown"   // there is no such key, or, by SSH, the account of the pod has none such
 	RefusedExpired   RefusalReason = "expired"
 	RefusedRevoked   RefusalReason = "revoked"
-	RefusedScope     RefusalReason = "scope" // the key is good, and may not do that
+	RefusedScope     RefusalReason = "scope"    // the key is good, and may not do that
+	RefusedRole      RefusalReason = "role"     // the key may do that, and the role of its user does not allow it
+	RefusedDisabled  RefusalReason = "disabled" // its user is
 )
 
 // The bounds of what refusals have us keep.
@@ -50,7 +52,10 @@ func (r RefusedKey) refused(code Code, detail string) *Error {
 // Refuse gives the error that refuses a key with Unauthenticated. What is known of the key is for the audit log alone.
 func (r RefusedKey) Refuse(detail string) *Error { return r.refused(Unauthenticated, detail) }
 
-// LacksScope gives the Forbidden that refuses the key, since it lacks the scope.
+// LacksScope gives the Forbidden that refuses the key, since it lacks the scope, or the role of its user does not allow that.
 func (k Key) LacksScope(want Scope) *Error {
+	if !k.Role.Allows(want) && k.holds(want) {
+		return RefusedKey{RefusedRole, k.ID, k.UserID}.refused(Forbidden, "the role "+string(k.Role)+" of the user of the API key does not allow the scope "+string(want))
+	}
 	return RefusedKey{RefusedScope, k.ID, k.UserID}.refused(Forbidden, "the API key lacks the scope "+string(want))
 }

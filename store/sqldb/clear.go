@@ -20,7 +20,7 @@ var clearings = []string{
 const sumClaims = `INSERT INTO claim_sums (host_id, gpus, vcpus, memory_gb, disk_gb)
 SELECT host_id, count(device), sum(vcpus), sum(memory_gb), sum(disk_gb) FROM claims GROUP BY host_id`
 
-// Clear removes everything but declared endpoints, their workers, keys, where runtimes are, and who changed what.
+// Clear removes everything but declared endpoints, their workers, users and keys, where runtimes are, and who changed what.
 func (tx *Tx) Clear() error {
 	for _, statement := range clearings {
 		if _, err := tx.exec("clear", statement); err != nil {

@@ -528,6 +528,15 @@ CREATE INDEX templates_of_registry ON templates (registry_id) WHERE registry_id 
 
 CREATE INDEX templates_of_user ON templates (user_id, created_at);
 
+CREATE TABLE users (
+  name       TEXT PRIMARY KEY, -- as in user_id elsewhere
+  role       TEXT NOT NULL,    -- admin, member or reader
+  disabled   INTEGER NOT NULL, -- none of its keys is good
+  created_at INTEGER
+) STRICT;
+
+-- sqlite_autoindex_users_1 ON users;
+
 CREATE TABLE volumes (
   seq            INTEGER PRIMARY KEY,
   id             TEXT NOT NULL UNIQUE,

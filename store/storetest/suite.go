@@ -47,6 +47,7 @@ var resources = map[string]func(*testing.T, Open){
 	"no more is claimed than a host has":                             claimsFit,
 	"keys are listed, revoked and deleted":                           keys,
 	"who changed what is searched for in pages, and expires":         audit,
+	"users are listed and changed, and admins counted":               users,
 	"keys that were revoked or expired long ago are deleted":         oldKeys,
 	"request counts are replaced and deleted":                        requestCounts,
 	"what differs of hosts is listed, changed and forgotten":         hostChanges,
