@@ -206,10 +206,10 @@ type Options struct {
 	// AuditRetention is the setting audit-retention: how long to keep who changed what and who was refused, for berth
 	// audit; at most the last 100000 changes and 50000 refusals. Default: 2160h.
 	AuditRetention time.Duration
-	// ChargeRetention is the setting charge-retention: how long what was billed is kept to the millisecond once it has
-	// ended, before it is summed by day; a duration such as 2160h, or forever. Default: 2160h.
+	// ChargeRetention is the setting charge-retention: how long the bill of what has ended keeps its exact times, before
+	// it is summed by day; a duration such as 2160h, or forever. Default: 2160h.
 	ChargeRetention string
-	// Drain is the setting drain: how long requests may take to end at shutdown. Default: 10s.
+	// Drain is the setting drain: how long requests may take to finish at shutdown. Default: 10s.
 	Drain time.Duration
 	// DrainNotice is the setting drain-notice: how long /readyz says at shutdown that the server is leaving, before it
 	// stops listening. Default: 0s.
