@@ -13,7 +13,6 @@ import (
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/impl/control"
 )
 
 func newUsersCommand() *cobra.Command {
@@ -130,7 +129,7 @@ func printUser(cmd *cobra.Command, ask func(*connection) request, change func(*a
 }
 
 // changeUser changes a user and prints it.
-func changeUser(cmd *cobra.Command, name string, change control.UserChange) error {
+func changeUser(cmd *cobra.Command, name string, change compute.UserChange) error {
 	return printUser(cmd, func(c *connection) request {
 		wanted := controls.UserChange{Disabled: change.Disabled}
 		if change.Role != nil {
@@ -242,7 +241,7 @@ func newUsersSetRoleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return changeUser(cmd, args[0], control.UserChange{Role: &as})
+			return changeUser(cmd, args[0], compute.UserChange{Role: &as})
 		},
 	}
 }
@@ -252,7 +251,7 @@ func newUsersDisableCommand() *cobra.Command {
 		Use: "disable NAME", Short: "Refuse a user with every key; what it runs goes on", Args: cobra.ExactArgs(1),
 		Example: "  berth users disable auditor", ValidArgsFunction: offerUsers(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeUser(cmd, args[0], control.UserChange{Disabled: new(true)})
+			return changeUser(cmd, args[0], compute.UserChange{Disabled: new(true)})
 		},
 	}
 }
@@ -262,7 +261,7 @@ func newUsersEnableCommand() *cobra.Command {
 		Use: "enable NAME", Short: "Accept a user again that was disabled", Args: cobra.ExactArgs(1),
 		Example: "  berth users enable auditor", ValidArgsFunction: offerUsers(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeUser(cmd, args[0], control.UserChange{Disabled: new(false)})
+			return changeUser(cmd, args[0], compute.UserChange{Disabled: new(false)})
 		},
 	}
 }

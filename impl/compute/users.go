@@ -14,6 +14,12 @@ type User struct {
 	CreatedAt time.Time
 }
 
+// UserChange is what is to be another of a user. What is nil stays.
+type UserChange struct {
+	Role     *Role
+	Disabled *bool
+}
+
 // Owner is the user whose server it is: the first key is its.
 const Owner UserID = "owner"
 

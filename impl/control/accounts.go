@@ -91,15 +91,9 @@ func (r *Keyring) CreateUser(ctx context.Context, name compute.UserID, role comp
 	return u, err
 }
 
-// UserChange is what is to be another of a user. What is nil stays.
-type UserChange struct {
-	Role     *compute.Role
-	Disabled *bool
-}
-
 // ChangeUser changes a user, whose keys permit what they permit then from the next request on (rules users.set-role, users.disabled). NotFound for an
 // unknown one; Conflict if no admin were left who is not disabled (rule users.last-admin).
-func (r *Keyring) ChangeUser(ctx context.Context, name compute.UserID, c UserChange) (u compute.User, err error) {
+func (r *Keyring) ChangeUser(ctx context.Context, name compute.UserID, c compute.UserChange) (u compute.User, err error) {
 	err = r.store.Write(ctx, func(tx store.Tx) error {
 		admins, err := tx.HoldAdmins()
 		if err != nil {

@@ -69,10 +69,10 @@ func TestUsers_OneAdminIsLeftOfTwoThatGoAtOnce(t *testing.T) {
 	for i := range 20 {
 		var both sync.WaitGroup
 		var errs [2]error
-		both.Go(func() { _, errs[0] = one.ChangeUser(t.Context(), "ada", control.UserChange{Role: &member}) })
+		both.Go(func() { _, errs[0] = one.ChangeUser(t.Context(), "ada", compute.UserChange{Role: &member}) })
 		both.Go(func() {
 			if i%2 == 0 {
-				_, errs[1] = other.ChangeUser(t.Context(), "bob", control.UserChange{Disabled: &yes})
+				_, errs[1] = other.ChangeUser(t.Context(), "bob", compute.UserChange{Disabled: &yes})
 			} else {
 				errs[1] = other.DeleteUser(t.Context(), "bob", false)
 			}
@@ -88,7 +88,7 @@ func TestUsers_OneAdminIsLeftOfTwoThatGoAtOnce(t *testing.T) {
 			require.NoError(t, err)
 		}
 		for _, name := range []compute.UserID{"ada", "bob"} {
-			_, err := one.ChangeUser(t.Context(), name, control.UserChange{Role: &admin, Disabled: &no})
+			_, err := one.ChangeUser(t.Context(), name, compute.UserChange{Role: &admin, Disabled: &no})
 			require.NoError(t, err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestKeyring_KnowsWhatAnotherProcessChangedOfUsers(t *testing.T) {
 	require.True(t, r.Holds(key))
 
 	reader, yes := compute.RoleReader, true
-	_, err = other.ChangeUser(t.Context(), "ada", control.UserChange{Role: &reader})
+	_, err = other.ChangeUser(t.Context(), "ada", compute.UserChange{Role: &reader})
 	require.NoError(t, err)
 	require.NoError(t, r.Refresh(t.Context()), "which a server does every second")
 	require.False(t, r.Holds(key), "what is open for long was opened by another role")
@@ -113,7 +113,7 @@ func TestKeyring_KnowsWhatAnotherProcessChangedOfUsers(t *testing.T) {
 	require.False(t, key.Allows(compute.ScopeRESTWrite))
 	require.True(t, key.Allows(compute.ScopeRESTRead))
 
-	_, err = other.ChangeUser(t.Context(), "ada", control.UserChange{Disabled: &yes})
+	_, err = other.ChangeUser(t.Context(), "ada", compute.UserChange{Disabled: &yes})
 	require.NoError(t, err)
 	require.NoError(t, r.Refresh(t.Context()))
 	require.False(t, r.Holds(key))
@@ -135,13 +135,13 @@ func TestKeyring_WhatTheServerMakesIsNotBounded(t *testing.T) {
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error { return tx.InsertPod(pod) }))
 
 	reader, yes := compute.RoleReader, true
-	_, err = r.ChangeUser(t.Context(), "ada", control.UserChange{Role: &reader})
+	_, err = r.ChangeUser(t.Context(), "ada", compute.UserChange{Role: &reader})
 	require.NoError(t, err)
 	own, err := r.Find(t.Context(), pods.Token(pod))
 	require.NoError(t, err)
 	require.True(t, own.Allows(compute.ScopePod(pod.ID)), "a program can stop its pod")
 
-	_, err = r.ChangeUser(t.Context(), "ada", control.UserChange{Disabled: &yes})
+	_, err = r.ChangeUser(t.Context(), "ada", compute.UserChange{Disabled: &yes})
 	require.NoError(t, err)
 	require.NoError(t, r.Refresh(t.Context()))
 	_, err = r.Find(t.Context(), pods.Token(pod))

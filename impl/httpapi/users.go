@@ -9,7 +9,6 @@ import (
 
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/validate"
 )
 
@@ -41,7 +40,7 @@ func (h controlsHandlers) CreateUser(c echo.Context) error {
 // ChangeUser is PATCH /_berth/users/{userName}.
 func (h controlsHandlers) ChangeUser(c echo.Context, name string) error {
 	r := bodyOf[controls.UserChange](c)
-	change := control.UserChange{Disabled: r.Disabled}
+	change := compute.UserChange{Disabled: r.Disabled}
 	if r.Role != nil {
 		change.Role = new(compute.Role(*r.Role))
 	}
