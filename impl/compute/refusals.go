@@ -54,8 +54,10 @@ func (r RefusedKey) Refuse(detail string) *Error { return r.refused(Unauthentica
 
 // LacksScope gives the Forbidden that refuses the key, since it lacks the scope, or the role of its user does not allow that.
 func (k Key) LacksScope(want Scope) *Error {
-	if !k.Role.Allows(want) && k.holds(want) {
-		return RefusedKey{RefusedRole, k.ID, k.UserID}.refused(Forbidden, "the role "+string(k.Role)+" of the user of the API key does not allow the scope "+string(want))
+	role := k.Role
+	k.Role = ""
+	if k.Allows(want) {
+		return RefusedKey{RefusedRole, k.ID, k.UserID}.refused(Forbidden, "the role "+string(role)+" of the user of the API key does not allow the scope "+string(want))
 	}
 	return RefusedKey{RefusedScope, k.ID, k.UserID}.refused(Forbidden, "the API key lacks the scope "+string(want))
 }
