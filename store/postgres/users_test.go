@@ -27,7 +27,10 @@ func TestUpgrade_MakesUsersOfKeys(t *testing.T) {
 		conn, err := pgx.Connect(t.Context(), url)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, conn.Close(t.Context())) }()
-		for _, statement := range []string{"DROP TABLE users", "UPDATE berth_schema SET version = 4"} {
+		for _, statement := range []string{
+			"DROP TABLE users, charge_sums", "DROP INDEX charges_ended", "ALTER TABLE charges DROP COLUMN summed_until",
+			"UPDATE berth_schema SET version = 4",
+		} {
 			_, err := conn.Exec(t.Context(), statement)
 			require.NoError(t, err)
 		}
