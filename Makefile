@@ -34,6 +34,7 @@ run: go ## serve on a new database, which is removed at the end: create a pod, r
 .PHONY: test
 test: ## run all tests (without the profile, which would compile everything once more)
 	go test -pgo=off ./...
+	cd conformance/bench && go test -pgo=off .
 
 .PHONY: race
 # Generators, what compares documents, compiles or counts statements have one goroutine.
@@ -58,12 +59,13 @@ cuts: ## cut the connection to PostgreSQL at every byte of a group, which make t
 	BERTH_CUTS=all go test -count=1 -pgo=off -timeout 20m -run CutAtAnyByte ./store/postgres
 
 .PHONY: generate
-generate: ## generate gen/ from spec/, and what validgen is tested with; if it fails, nothing has changed
+generate: ## generate what is not yet made of spec/ in gen/, and what validgen is tested with (GENERATE=all: all of it); if it fails, nothing has changed
 	@kept=$$(mktemp -d) && cp -Rp gen cmd/validgen/testdata "$$kept" && \
 	trap 'code=$$?; [ $$code = 0 ] || { rm -rf gen cmd/validgen/testdata; cp -Rp "$$kept/gen" .; cp -Rp "$$kept/testdata" cmd/validgen; }; rm -rf "$$kept"; exit $$code' EXIT && \
 	trap 'exit 130' INT TERM && go generate ./gen
 
 .PHONY: check-generate
+check-generate: export GENERATE = all
 check-generate: generate ## fail if gen/ is not what spec/ generates
 	@set -- gen cmd/validgen/testdata; test -z "$$(git status --porcelain -- $$@)" || { git status --short -- $$@; git --no-pager diff -- $$@ | head -50; echo "gen/ is not what spec/ generates: run make generate and commit"; exit 1; }
 
@@ -168,6 +170,14 @@ thousand: build ## 1,000 tests in Go and in pytest, each with a server of its ow
 readme: ## run the quick starts, docs/start*.md, word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
 	.ci/readme $(START)
 
+.PHONY: blocks
+blocks: build ## run the code blocks of all other pages, or see why one cannot run; PAGES="docs/shells.md README.md" for some (needs Python with venv, Node, PostgreSQL)
+	.ci/blocks $(PAGES)
+
+.PHONY: check-links
+check-links: ## ask for each address elsewhere that pages, help and packages name, and fail at one that answers 404 or 410 twice (needs Python; SKIPPED without a network)
+	.ci/links $(PAGES)
+
 .PHONY: fuzz-contract
 fuzz-contract: $(if $(REPLICAS),replicas) ## fuzz a server, or REPLICAS=3 of one PostgreSQL, over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
 	$(several) conformance/fuzz/run.sh
@@ -200,13 +210,22 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 pause: build ## pause servers and step their clocks under load, 100 times each, 4 servers side by side (PAUSES=n LEASE=30s SERVERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -pauses $(or $(PAUSES),100) -lease $(or $(LEASE),30s) -servers $(or $(SERVERS),4) $(if $(SEED),-seed $(SEED))
 
+.PHONY: check-upgrades
+check-upgrades: build ## a database of every earlier schema, as kept, is upgraded, says what it said and keeps the rules about what reads (needs git, Python, PostgreSQL)
+	python3 conformance/upgrades/upgrades.py --kept bin/berth
+
 .PHONY: upgrades
-upgrades: build ## a database of every earlier commit that changed the schema is upgraded and says what it said, or is refused (needs git, Python and half an hour; COMMITS="a b" for some)
+upgrades: build ## the same with databases that every earlier commit that changed the schema makes anew, of which it keeps what is not kept yet (needs half an hour; COMMITS="a b" for some)
 	python3 conformance/upgrades/upgrades.py bin/berth $(COMMITS)
 
+# A server of S3 that others wrote, which go.mod knows nothing of. Building it takes a minute.
+bin/versitygw: conformance/s3/go.mod conformance/s3/go.sum
+	cd conformance/s3 && CGO_ENABLED=0 go build -trimpath -pgo=off -ldflags "-s -w" -o ../../$@ github.com/versity/versitygw/cmd/versitygw
+
 .PHONY: backup
-backup: build ## backups of a server under load, killed in every other one, and what servers ship that lose their disks, served elsewhere, 20 times each (ROUNDS=n SEED=n)
-	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -backups $(or $(ROUNDS),20) -lost $(or $(ROUNDS),20) $(if $(SEED),-seed $(SEED))
+backup: build bin/versitygw ## backups of a server under load, killed in every other one, and what servers ship that lose their disks, to folders and to S3, served elsewhere, 20 times each (ROUNDS=n SEED=n)
+	BERTH_TEST_S3=$(CURDIR)/bin/versitygw go test -count=1 -pgo=off -run Versity ./store/ship
+	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -backups $(or $(ROUNDS),20) -lost $(or $(ROUNDS),20) -s3 bin/versitygw $(if $(SEED),-seed $(SEED))
 
 .PHONY: cluster
 cluster: build ## pods on Kubernetes: a real API server, scheduler and controller manager, which are built once (10 minutes), with simulated nodes; CACHE=directory of them
@@ -224,6 +243,12 @@ abuse: build ## do to a server what clients can that mean it ill, and measure it
 .PHONY: bench
 bench: build ## speed beside references, as ratios, to BENCH.md; only printed: PARTS="requests peers", ROW="/run, 64"
 	cd conformance/bench && go run . -berth ../../bin/berth $(if $(ROW),-row "$(ROW)") $(PARTS)
+
+.PHONY: bench-compare
+bench-compare: build ## which rows of make bench have moved beyond their noise since BASE=commit; fails if one is worse (PARTS="start requests lists" ROW="/run, 64" ROUNDS=12 LENGTH=500ms; OUT=file for Markdown too)
+	@test -n "$(BASE)" || { echo "beside which commit? make bench-compare BASE=main" >&2; exit 2; }
+	cd conformance/bench && go run . -berth ../../bin/berth -base "$(BASE)" $(if $(ROW),-row "$(ROW)") $(if $(ROUNDS),-rounds $(ROUNDS)) \
+		$(if $(LENGTH),-length $(LENGTH)) $(if $(OUT),-out "$(abspath $(OUT))") $(PARTS)
 
 .PHONY: profile
 profile: ## write cmd/berth/default.pgo, the profile that the compiler reads, from a server under load

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,9 +44,10 @@ var rooms = map[string]struct {
 	"gen/controlsclient":               {may: []string{"gen/controls"}, uses: []string{http}},
 	"gen/restclient":                   {may: []string{"gen/rest"}, uses: []string{http}},
 	"gen/queueclient":                  {may: []string{"gen/queue"}, uses: []string{http}},
-	"gen/graph":                        {may: []string{"graphql/scalar", "spec"}},
+	"gen/graph":                        {may: []string{"graphql/plain", "graphql/scalar", "spec"}},
 	"gen/graphclient":                  {},
 	"graphql/scalar":                   {},
+	"graphql/plain":                    {may: []string{"graphql/scalar"}},
 	"impl":                             {},
 	"impl/validate":                    {},
 	"impl/encode":                      {},
@@ -76,8 +78,9 @@ var rooms = map[string]struct {
 	"impl/control":                     {may: []string{"impl/args", "impl/compute", "impl/script", "store"}},
 	"impl/certificate":                 {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/certificate/certificatetest": {uses: []string{http}}, // an authority of one's own
-	"impl/limit":                       {may: []string{"impl/compute"}, uses: []string{http}},
-	"impl/proxy":                       {may: []string{"impl/compute", "impl/journal", "impl/limit", "impl/problem", "impl/queue"}, uses: []string{http}},
+	"impl/limit":                       {may: []string{"impl/atomicfile", "impl/compute"}, uses: []string{http}},
+	"impl/proxy":                       {may: []string{"impl/compute", "impl/journal", "impl/limit", "impl/problem", "impl/queue", "impl/relay"}, uses: []string{http}},
+	"impl/relay":                       {uses: []string{http}},
 	"impl/queue":                       {may: []string{"impl/compute", "store"}},
 	"impl/history":                     {may: []string{"impl/compute", "impl/queue"}},
 	"impl/setting":                     {},
@@ -91,7 +94,7 @@ var rooms = map[string]struct {
 	"impl/runtime/process":             {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}},
 	"impl/runtime/runtimetest":         {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest/play":    {},
-	"impl/replica":                     {may: []string{"impl/compute", "store"}, uses: []string{http}},
+	"impl/replica":                     {may: []string{"impl/compute", "impl/relay", "store"}, uses: []string{http}},
 	"impl/loop":                        {may: []string{"impl/compute", "impl/control", "impl/loop/reconcile", "impl/queue", "impl/runtime", "store", "impl/script"}},
 	"impl/why":                         {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}},
 	"impl/loop/reconcile":              {may: []string{"impl/compute"}},
@@ -106,7 +109,7 @@ var rooms = map[string]struct {
 	"impl/shell/wire":                  {may: []string{"gen/controls", "impl/compute", "impl/runtime"}, uses: []string{http}},
 	"impl/worker":                      {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/record": {
-		may:  []string{"gen/rest", "graphql", "impl/compute", "impl/journal", "impl/journal/bodies", "spec/answers"},
+		may:  []string{"gen/rest", "graphql", "impl/compute", "impl/journal", "impl/journal/bodies", "impl/relay", "spec/answers"},
 		uses: []string{http},
 	},
 	"impl/httpapi": {
@@ -130,6 +133,7 @@ var rooms = map[string]struct {
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
 	"cmd/berth":            {may: []string{"conformance", "docs", "impl/reference", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/runtime", "impl/seed", "impl/setting", "impl/shell/wire", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
+	"cmd/graphgen":         {},
 	"":                     {may: []string{"gen/controls", "gen/controlsclient", "impl/app", "impl/compute", "impl/runtime", "impl/setting", "impl/shell/wire", "impl/worker"}, uses: []string{http}}, // what embedders import
 	"berthtest":            {may: []string{""}},
 }
@@ -371,6 +375,35 @@ func TestArchitecture_FilesAndFunctionsStayShort(t *testing.T) {
 				lines := set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1
 				assert.LessOrEqual(t, lines, 80, "%s: %s has over 80 lines", path, f.Name.Name)
 			}
+			return true
+		})
+	})
+}
+
+// TestArchitecture_WhatIsSkippedSaysSo: the lines that begin with SKIPPED are how a reader of a log finds what was not tested.
+func TestArchitecture_WhatIsSkippedSaysSo(t *testing.T) {
+	t.Parallel()
+	handWritten(t, func(_ string, file *ast.File, set *token.FileSet, _ []byte) {
+		tests := localName(file, "testing")
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || tests == "-" {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || !slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, f.Sel.Name) {
+				return true
+			}
+			said := ""
+			if len(call.Args) > 0 {
+				ast.Inspect(call.Args[0], func(n ast.Node) bool { // the first text of those that are added
+					if text, ok := n.(*ast.BasicLit); ok && said == "" {
+						said, _ = strconv.Unquote(text.Value)
+					}
+					return true
+				})
+			}
+			assert.True(t, strings.HasPrefix(said, "SKIPPED:"), "%s: what is skipped is told as SKIPPED: and why", set.Position(call.Pos()))
 			return true
 		})
 	})

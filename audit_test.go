@@ -23,3 +23,22 @@ func TestAudit_SaysWhoMadeWhat(t *testing.T) {
 	_, err = s.Audit(t.Context(), berth.AuditFilter{Cursor: new("none")})
 	require.Error(t, err)
 }
+
+func TestRefusals_CountsWhoWasRefused(t *testing.T) {
+	t.Parallel()
+	s := berthtest.Start(t, berth.Options{})
+	for range 2 {
+		status, _ := send(t, "GET", s.URL()+"/v2/pods", "nonsense", "")
+		require.Equal(t, 401, status)
+	}
+	page, err := s.Refusals(t.Context(), berth.RefusalFilter{})
+	require.NoError(t, err)
+	counted := int64(0)
+	for _, r := range page.Refusals { // two, if a minute began between them
+		require.EqualValues(t, "malformed", r.Reason)
+		counted += r.Count
+	}
+	require.EqualValues(t, 2, counted)
+	_, err = s.Refusals(t.Context(), berth.RefusalFilter{Cursor: new("none")})
+	require.Error(t, err)
+}

@@ -23,7 +23,7 @@ type Options struct {
 	// password may be in this variable or the configuration file, but not in the flag, or in PGPASSWORD, PGPASSFILE or
 	// ~/.pgpass; without it, a file in the data directory.
 	Store string
-	// ReplicaURL is the setting replica-url: base under which the other servers of one --store reach this one, such as
+	// ReplicaURL is the setting replica-url: base URL at which the other servers of one --store reach this one, such as
 	// http://10.0.0.7:8765; without it the address.
 	ReplicaURL string
 	// SecretKey is the setting secret-key: file with the 32 bytes that are the key of what is stored encrypted, which all
@@ -33,46 +33,47 @@ type Options struct {
 	// for berth restore; keys of S3 are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, its region in AWS_REGION; one for
 	// each server; not with --store.
 	BackupTo string
-	// BackupEndpoint is the setting backup-endpoint: URL of what speaks the interface of S3, such as http://10.0.0.9:9000;
-	// without it AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon's.
+	// BackupEndpoint is the setting backup-endpoint: URL of a server with the interface of S3, such as
+	// http://10.0.0.9:9000; without it AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon's.
 	BackupEndpoint string
-	// BackupEvery is the setting backup-every: how often what was written goes to --backup-to: about so much may be lost
+	// BackupEvery is the setting backup-every: how often new writes are copied to --backup-to: about this much may be lost
 	// with the disk. Default: 1s.
 	BackupEvery time.Duration
 	// BackupKeep is the setting backup-keep: how far back berth restore --at can go. Default: 72h0m0s.
 	BackupKeep time.Duration
-	// BackupWithKey is the setting backup-with-key: copy the key of what is sealed to --backup-to, too, which is then as
-	// secret as that is.
+	// BackupWithKey is the setting backup-with-key: also copy the key that encrypts values in the database to --backup-to,
+	// which is then as secret as the key.
 	BackupWithKey bool
-	// Listen is the setting listen: address of all interfaces; port 0 picks one. Default: 127.0.0.1:0.
+	// Listen is the setting listen: address at which all interfaces are served; port 0 picks a free one. Default:
+	// 127.0.0.1:0.
 	Listen string
-	// TLSCert is the setting tls-cert: file of a certificate, in PEM with those between it and its authority, by which
-	// --listen speaks HTTPS; it is read again when it changes. --queue-listen and --metrics-listen are plain HTTP.
+	// TLSCert is the setting tls-cert: file of a certificate, in PEM, followed by those between it and its authority;
+	// --listen then speaks HTTPS; it is read again when it changes. --queue-listen and --metrics-listen are plain HTTP.
 	TLSCert string
 	// TLSKey is the setting tls-key: file of the key of --tls-cert, in PEM.
 	TLSKey string
-	// ACMEHosts is the setting acme-hosts: host names that lead to the server, for which an authority is asked for
-	// certificates by ACME, whose terms you agree to thereby; --listen then speaks HTTPS; repeatable; names of pods need a
-	// wildcard certificate, by --tls-cert.
+	// ACMEHosts is the setting acme-hosts: host names that lead to the server, for which it gets certificates from an
+	// authority by ACME; you thereby agree to the terms of the authority; --listen then speaks HTTPS; repeatable; names of
+	// pods need a wildcard certificate, by --tls-cert.
 	ACMEHosts []string
 	// ACMEEmail is the setting acme-email: address that the authority writes to when something is wrong with a certificate.
 	ACMEEmail string
 	// ACMEDirectory is the setting acme-directory: URL of the authority's directory. Default:
 	// https://acme-v02.api.letsencrypt.org/directory.
 	ACMEDirectory string
-	// ACMEListen is the setting acme-listen: address of plain HTTP, such as 0.0.0.0:80, that answers what the authority
-	// asks for and sends all else to HTTPS; without it the authority must reach --listen at port 443.
+	// ACMEListen is the setting acme-listen: address of plain HTTP, such as 0.0.0.0:80, that answers the requests of the
+	// authority and redirects all others to HTTPS; without it the authority must reach --listen at port 443.
 	ACMEListen string
 	// QueueListen is the setting queue-listen: a second address, for clients of the queue and workers.
 	QueueListen string
 	// SSHListen is the setting ssh-listen: address at which users log in to their pods by ssh, as ssh POD@HOST with a key
-	// of their account; without it nobody does.
+	// of their account; without it nobody can.
 	SSHListen string
-	// PublicURL is the setting public-url: base under which clients reach the server, such as https://pods.example.com of
-	// a proxy before it: it is in every URL that the server gives out, and its host is allowed.
+	// PublicURL is the setting public-url: base URL at which clients reach the server, such as https://pods.example.com of
+	// a proxy in front of it: every URL that the server gives out begins with it, and its host is allowed.
 	PublicURL string
-	// WorkerURL is the setting worker-url: base of the queue as workers in containers reach it; without it the queue's own
-	// address, or the name of this machine inside of them where that is a loopback one.
+	// WorkerURL is the setting worker-url: base URL at which workers in containers reach the queue; without it the queue's
+	// own address, or the name of this machine inside of them where that is a loopback one.
 	WorkerURL string
 	// Domain is the setting domain: domain below which pods and endpoints are shown: {podId}-{port}.DOMAIN, at the port of
 	// all interfaces, leads to an http port of the pod, and {endpointId}.DOMAIN to the workers of an endpoint that
@@ -80,28 +81,28 @@ type Options struct {
 	// localhost.
 	Domain string
 	// PodPaths is the setting pod-paths: show http ports of pods at /proxy/pods/{podId}/{port}/, too, for clients that
-	// know no names below the domain; off, since their pages are then on the origin of the interfaces, which they get
-	// sandboxed and without cookies.
+	// cannot resolve names below the domain; off by default, because pages of pods are then on the origin of the
+	// interfaces, though sandboxed and without cookies.
 	PodPaths bool
 	// RequestWait is the setting request-wait: how long a request to an endpoint that balances load waits for a worker,
 	// such as one that is being started. Default: 2m0s.
 	RequestWait time.Duration
-	// AllowedHosts is the setting allowed-host: a host name of the server, such as that of a proxy before it: pages that
-	// ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable.
+	// AllowedHosts is the setting allowed-host: a host name of the server, such as that of a proxy in front of it: pages
+	// that need no key are served only under such names; .example.com for all below, * for any; repeatable.
 	AllowedHosts []string
 	// TrustedProxies is the setting trusted-proxies: addresses or networks, such as 10.0.0.0/8, of proxies whose
-	// X-Forwarded-Proto, X-Forwarded-Host and, in the audit log, X-Forwarded-For are believed; repeatable; nobody's
-	// without it.
+	// X-Forwarded-Proto, X-Forwarded-Host and, in the audit log, X-Forwarded-For are believed; repeatable; without it
+	// nobody's are.
 	TrustedProxies []string
-	// MaxConnections is the setting max-connections: how many connections there may be; 0: 4096, or three quarters of the
+	// MaxConnections is the setting max-connections: the maximum number of connections; 0: 4096, or three quarters of the
 	// files that the process may have open if that is less. Default: 0.
 	MaxConnections int64
-	// StallTimeout is the setting stall-timeout: how long a client that is waited for may take for each 64 KB that it
-	// sends or reads. Default: 20s.
+	// StallTimeout is the setting stall-timeout: how long a client may take for each 64 KB that it sends or reads.
+	// Default: 20s.
 	StallTimeout time.Duration
 	// Docs is the setting docs: serve pages at /docs to read the documents and to send requests from.
 	Docs bool
-	// Console is the setting console: serve the web console at /console, which a browser is led to that asks for /.
+	// Console is the setting console: serve the web console at /console, and redirect browsers from / to it.
 	Console bool
 	// Runtime is the setting runtime: what pods and workers run on: sim, docker, kubernetes or process; see berth doctor.
 	// Default: sim.
@@ -113,13 +114,16 @@ type Options struct {
 	// PublishOn is the setting publish-on: address of this host that docker publishes the ports of pods on. Default:
 	// 127.0.0.1.
 	PublishOn string
+	// DirectHTTP is the setting direct-http: reach HTTP ports of pods whose engine is at ssh://… at the address of its
+	// machine, and not by SSH.
+	DirectHTTP bool
 	// DockerCerts is the setting docker-certs: directory with ca.pem, cert.pem and key.pem for engines of hosts over TCP,
 	// or with one directory of each host's id that has them.
 	DockerCerts string
-	// EngineTimeout is the setting engine-timeout: after which a host whose engine does not answer is lost: its pods
+	// EngineTimeout is the setting engine-timeout: how long an engine may give no answer before its host is lost: its pods
 	// become ERROR, and its jobs go back to the queue. Default: 1m0s.
 	EngineTimeout time.Duration
-	// GPUQueryImage is the setting gpu-query-image: image in which nvidia-smi is run on a host's engine, where the file of
+	// GPUQueryImage is the setting gpu-query-image: image in which nvidia-smi is run on a host's engine, if the file of
 	// the fleet does not say what the host has. Default: ubuntu:24.04.
 	GPUQueryImage string
 	// AllowNewPrivileges is the setting allow-new-privileges: let programs in containers gain privileges, by sudo and the
@@ -130,8 +134,8 @@ type Options struct {
 	KubeConfig string
 	// KubeContext is the setting kube-context: context of the kubeconfig; without it the current one.
 	KubeContext string
-	// KubeNamespace is the setting kube-namespace: namespace of what berth makes in the cluster; without it that of the
-	// context, or of berth's own Pod.
+	// KubeNamespace is the setting kube-namespace: namespace of everything that berth creates in the cluster; without it
+	// that of the context, or of berth's own Pod.
 	KubeNamespace string
 	// KubeStorageClass is the setting kube-storage-class: storage class of the claims for persistent mounts and network
 	// volumes; without it the cluster's default.
@@ -142,7 +146,7 @@ type Options struct {
 	// KubeServiceType is the setting kube-service-type: how kubernetes publishes ports: NodePort, at the address of a
 	// Pod's node, or LoadBalancer. Default: NodePort.
 	KubeServiceType string
-	// KubeGPUResource is the setting kube-gpu-resource: resource of nodes of which one is a GPU. Default: nvidia.com/gpu.
+	// KubeGPUResource is the setting kube-gpu-resource: resource of nodes that counts GPUs. Default: nvidia.com/gpu.
 	KubeGPUResource string
 	// KubeGPULabel is the setting kube-gpu-label: label of nodes that names their GPU type. Default:
 	// nvidia.com/gpu.product.
@@ -159,8 +163,8 @@ type Options struct {
 	// KubePull is the setting kube-pull: when nodes of kubernetes pull images: if-absent, always or never. Default:
 	// if-absent.
 	KubePull string
-	// KubePullTimeout is the setting kube-pull-timeout: for how long a Pod is kept whose image cannot be pulled, or whose
-	// container cannot be made. Default: 10m0s.
+	// KubePullTimeout is the setting kube-pull-timeout: how long to keep a Pod whose image cannot be pulled or whose
+	// container cannot be created. Default: 10m0s.
 	KubePullTimeout time.Duration
 	// ProcessEnv is the setting process-env: NAME: a variable of this environment that processes get besides PATH, HOME,
 	// LANG, PYTHON* and what else every program needs; repeatable.
@@ -185,31 +189,34 @@ type Options struct {
 	// InterruptAfter is the setting interrupt-after: how long an interruptible pod runs on average until it is
 	// interrupted; 0s: until a test asks for it. Default: 0s.
 	InterruptAfter time.Duration
-	// InterruptSeed is the setting interrupt-seed: what the times of interruptions are drawn from: the same seed draws the
-	// same, one pod after the other. Default: 0.
+	// InterruptSeed is the setting interrupt-seed: seed of the random times of interruptions: the same seed gives the same
+	// times, one pod after the other. Default: 0.
 	InterruptSeed int64
 	// Lease is the setting lease: how long the worker of a job may be silent before another one gets the job; at least 3s.
 	// Default: 30s.
 	Lease time.Duration
 	// PodRetention is the setting pod-retention: how long the row of a terminated pod is kept; its environment, arguments
-	// and log go at once. Default: 24h.
+	// and log are removed at once. Default: 24h.
 	PodRetention time.Duration
-	// WebhookRetention is the setting webhook-retention: how long a delivery of a webhook that is over stays in the log.
+	// WebhookRetention is the setting webhook-retention: how long a finished delivery of a webhook stays in the log.
 	// Default: 24h.
 	WebhookRetention time.Duration
-	// KeyRetention is the setting key-retention: how long a key that was revoked or has expired stays listed. Default:
-	// 720h.
+	// KeyRetention is the setting key-retention: how long a revoked or expired key stays listed. Default: 720h.
 	KeyRetention time.Duration
-	// AuditRetention is the setting audit-retention: how long it is kept who changed what, for berth audit; the last
-	// 100000 changes at most. Default: 2160h.
+	// AuditRetention is the setting audit-retention: how long to keep who changed what and who was refused, for berth
+	// audit; at most the last 100000 changes and 50000 refusals. Default: 2160h.
 	AuditRetention time.Duration
-	// Drain is the setting drain: how long requests may take to end at shutdown. Default: 10s.
+	// ChargeRetention is the setting charge-retention: how long the bill of what has ended keeps its exact times, before
+	// it is summed by day; a duration such as 2160h, or forever. Default: 2160h.
+	ChargeRetention string
+	// Drain is the setting drain: how long requests may take to finish at shutdown. Default: 10s.
 	Drain time.Duration
-	// DrainNotice is the setting drain-notice: how long /readyz says at shutdown that the server leaves before it stops to
-	// listen. Default: 0s.
+	// DrainNotice is the setting drain-notice: how long /readyz says at shutdown that the server is leaving, before it
+	// stops listening. Default: 0s.
 	DrainNotice time.Duration
-	// Contract is the setting contract: the edition of the contract for who names none by the header Berth-Contract or by
-	// their key; 2.0.0 is the strict one, public what today's clients of the public service speak. Default: 2.0.0.
+	// Contract is the setting contract: the edition of the contract for requests that choose none by the header
+	// Berth-Contract or by their key; 2.0.0 is the strict one, public what today's clients of the public service speak.
+	// Default: 2.0.0.
 	Contract string
 	// QuotaMinute is the setting quota-minute: REST requests that a user may make in a minute. Default: 1000.
 	QuotaMinute int64
@@ -226,7 +233,7 @@ type Options struct {
 	GraphQLFields int64
 	// GraphQLAliases is the setting graphql-aliases: how many aliases a GraphQL document may have. Default: 50.
 	GraphQLAliases int64
-	// MetricsListen is the setting metrics-listen: address of /metrics for Prometheus, which asks for no key; without it
+	// MetricsListen is the setting metrics-listen: address of /metrics for Prometheus, which needs no key; without it
 	// nothing is measured.
 	MetricsListen string
 	// TracesEndpoint is the setting traces-endpoint: URL of a receiver of OpenTelemetry traces by OTLP over HTTP; without

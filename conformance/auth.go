@@ -118,7 +118,7 @@ var _ = area(func() {
 	})
 	add("auth.scopes.admin", []string{"listPods", "createPod", "run"}, func(c *Check) {
 		c.forbidden(c.key("admin"), func(op Operation) bool {
-			return isHosts(op) || isEvents(op) || isKeyList(op) || isFleetHistory(op) || isAudit(op)
+			return isHosts(op) || isUsers(op) || isEvents(op) || isKeyList(op) || isFleetHistory(op) || isAudit(op) || isRefusals(op)
 		})
 	})
 

@@ -28,6 +28,7 @@ type Check struct {
 // run is what the checks of one rule share, those of other endpoints and targets too.
 type run struct {
 	suite *Suite
+	whole string // the target's key
 	name  string // of no other run: what a rule names with it no other rule has left
 	limit bool   // the rule sets limits of requests itself: it means to be refused
 
@@ -41,6 +42,7 @@ type run struct {
 	over    bool            // the rule ended: what it made is deleted
 	made    []resource      // what the rule made and did not delete
 	keys    []string        // ids of the keys that it made
+	users   []string        // names of the users that it made
 	conns   []net.Conn      // that it opened below HTTP
 	ran     map[string]bool // URLs that cancel the jobs that were not seen to have ended
 	sshKeys any             // the user's SSH keys as they were, if the rule changed them
@@ -49,7 +51,12 @@ type run struct {
 
 // NewCheck gives what the test of one rule runs with. Its requests end with the context.
 func (s *Suite) NewCheck(ctx context.Context, t require.TestingT, skip func(why string)) *Check {
-	return &Check{TestingT: t, Target: s.Target, Spec: s.Documents, Skip: skip, run: &run{suite: s, ctx: ctx, name: strings.ToLower(rand.Text()[:8])}}
+	return s.NewCheckOf(ctx, s.Target, t, skip)
+}
+
+// NewCheckOf is NewCheck for the target or one beside it.
+func (s *Suite) NewCheckOf(ctx context.Context, target Target, t require.TestingT, skip func(why string)) *Check {
+	return &Check{TestingT: t, Target: target, Spec: s.Documents, Skip: skip, run: &run{suite: s, whole: target.Key, ctx: ctx, name: strings.ToLower(rand.Text()[:8])}}
 }
 
 // worker gives the name of a worker that no other rule was.
@@ -77,13 +84,23 @@ func (c *Check) Errorf(format string, args ...any) {
 	c.TestingT.Errorf(format, args...)
 }
 
-// begin takes back what a rule that failed may have left, and lets a rule make as many requests as it likes.
+// begin takes back what a rule before may have left, and lets a rule make as many requests as it likes. Where no rule has set anything of
+// that since, there is nothing to take back.
 func (c *Check) begin() {
-	if c.ControlsKey != "" {
-		c.set("PUT", "faults", `{"faults":[]}`)
-		c.set("PUT", "storage", writable)
-		c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%[1]d,"hour":%[1]d,"day":%[1]d}`, plenty))
+	if c.ControlsKey == "" || !c.suite.disturbed(c.URL) {
+		return
 	}
+	c.set("PUT", "faults", `{"faults":[]}`)
+	c.set("PUT", "storage", writable)
+	c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%[1]d,"hour":%[1]d,"day":%[1]d}`, plenty))
+	c.suite.undisturbed(c.URL)
+}
+
+// disturbs reports whether the request to the test controls changes what begin takes back.
+func disturbs(method, path string) bool {
+	name, _, _ := strings.Cut(path, "/")
+	name, _, _ = strings.Cut(name, "?")
+	return method != http.MethodGet && slices.Contains([]string{"faults", "storage", "quotas", "reset"}, name)
 }
 
 // caught makes a failure of a panic: rules read answers as the documents have them, and another server may answer otherwise.
@@ -157,9 +174,10 @@ func (c *Check) Keyed() []Operation {
 const patience = time.Minute
 
 // Eventually calls f until it is true, for as long as there is patience: what it waits for happens unasked. Where the
-// clock of the target can be set, it moves it on between the looks.
+// clock of the target can be set, it moves it on between the looks: by a tenth of a second at first, and by more where much is yet to come.
 func (c *Check) Eventually(f func() bool, what string) {
 	deadline := time.Now().Add(c.suite.patience())
+	step, looks := 100*time.Millisecond, 0
 	for look := 200 * time.Millisecond; !f(); look = 2 * time.Second {
 		require.True(c, time.Now().Before(deadline), "not within %s: %s", c.suite.patience(), what)
 		if c.ControlsKey == "" {
@@ -167,7 +185,10 @@ func (c *Check) Eventually(f func() bool, what string) {
 			continue
 		}
 		c.sleep(time.Millisecond)
-		c.advance(100 * time.Millisecond)
+		c.advance(step)
+		if looks++; looks >= 5 {
+			step = min(2*step, time.Second)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type resource struct {
 // kinds are the lists whose members rules make, in the order in which they can be deleted: what uses others goes first. Over
 // GraphQL the mutation deletes one by its id; empty: there is none.
 var kinds = []struct{ list, mutation string }{
+	{flashApps, `deleteFlashApp(flashAppId:%s)`},
 	{"/v2/pods", `podTerminate(input:{podId:%s})`},
 	{serverless, `deleteEndpoint(id:%s)`},
 	{clusters, `deleteCluster(input:{id:%s})`},
@@ -36,6 +37,7 @@ var kinds = []struct{ list, mutation string }{
 var makers = map[string]string{
 	"podFindAndDeployOnDemand": "/v2/pods", "podRentInterruptable": "/v2/pods", "deployCpuPod": "/v2/pods", "saveEndpoint": serverless, "saveTemplate": templates,
 	"createNetworkVolume": volumePath, "saveRegistryAuth": registries, "createCluster": clusters, "secretCreate": secrets,
+	"createFlashApp": flashApps,
 }
 
 // track keeps what the answer says was made, and forgets what it says is gone.
@@ -125,6 +127,9 @@ func (c *Check) cleanUp() {
 	for _, id := range c.keys {
 		c.control("DELETE", "keys/"+id, "")
 	}
+	for _, name := range c.users {
+		c.control("DELETE", "users/"+name+"?keepResources=true", "")
+	}
 }
 
 // deleteMade deletes what the rule made: over GraphQL first, which has no quota of requests, then what is left over REST.
@@ -145,6 +150,10 @@ func (c *Check) deleteMade() {
 	}
 
 	for _, one := range left {
+		if id, is := strings.CutPrefix(one.path, flashApps+"/"); is { // there is no other door to it
+			c.graphQLAs(one.key, `mutation{deleteFlashApp(flashAppId:`+quoted(id)+`)}`, nil)
+			continue
+		}
 		a := c.Send(Request{Method: "DELETE", URL: one.base + one.path, Key: one.key})
 		if a.Status != http.StatusNoContent && a.Status != http.StatusNotFound {
 			c.Errorf("%s cannot be deleted after the rule: %d %s", one.path, a.Status, a.Body)

@@ -16,28 +16,39 @@ import (
 	"github.com/berthdev/berth/spec"
 )
 
-// TestRules_HoldOnBerth runs every rule against berth's own server, one after the other: they play the worker of one endpoint
-// and set its clock.
-func TestRules_HoldOnBerth(t *testing.T) {
-	target, stop, err := conformance.Own(t.Context(), t.TempDir())
+// servers is how many of berth's own the rules are checked beside: most of what a rule takes is the server's time, but some only wait.
+const servers = 3
+
+// own starts berth's own servers for the rules of an edition; empty: the strict one.
+func own(t *testing.T, edition string) *conformance.Suite {
+	documents, err := conformance.LoadDocuments(edition)
+	require.NoError(t, err)
+	targets, stop, err := conformance.OwnSeveral(t.Context(), t.TempDir(), servers)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stop()) })
-	documents, err := conformance.LoadDocuments("")
-	require.NoError(t, err)
-	suite := conformance.Suite{Target: target, Documents: documents}
+	for i := range targets {
+		targets[i].Contract = edition
+	}
+	return &conformance.Suite{Target: targets[0], Beside: targets[1:], Documents: documents}
+}
+
+// TestRules_HoldOnBerth runs every rule against berth's own servers, one after the other beside each: they play the worker of one endpoint
+// and set its clock.
+func TestRules_HoldOnBerth(t *testing.T) {
+	suite := own(t, "")
 	rules, err := conformance.RulesOf("")
 	require.NoError(t, err)
-	requireHold(t, &suite, rules)
-	requireSeen(t, documents)
+	requireHold(t, suite, rules)
+	requireSeen(t, suite.Documents)
 }
 
 // requireHold asserts that the rules hold.
 func requireHold(t *testing.T, suite *conformance.Suite, rules []conformance.Rule) {
-	for _, rule := range rules {
+	suite.EachBeside(rules, func(target conformance.Target, rule conformance.Rule) {
 		t.Run(rule.ID, func(t *testing.T) {
-			rule.Test(suite.NewCheck(t.Context(), t, func(why string) { require.Fail(t, "skipped on berth's own server", why) }))
+			rule.Test(suite.NewCheckOf(t.Context(), target, t, func(why string) { require.Fail(t, "skipped on berth's own server", why) }))
 		})
-	}
+	})
 }
 
 // ofEditions are the areas that are checked in every edition: the others have nothing to do with what an edition has.
@@ -46,13 +57,7 @@ var ofEditions = []string{"editions", "public", "pods", "templates", "errors"}
 
 // TestRules_HoldInEveryEdition runs the rules of every edition but the strict one.
 func TestRules_HoldInEveryEdition(t *testing.T) {
-	target, stop, err := conformance.Own(t.Context(), t.TempDir())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, stop()) })
 	for _, edition := range rest.Editions[1:] {
-		documents, err := conformance.LoadDocuments(edition.Name)
-		require.NoError(t, err)
-		target.Contract = edition.Name
 		areas := ofEditions
 		if os.Getenv("BERTH_EDITIONS") == "all" {
 			areas = nil
@@ -60,7 +65,7 @@ func TestRules_HoldInEveryEdition(t *testing.T) {
 		rules, err := conformance.Select(edition.Name, nil, nil, areas)
 		require.NoError(t, err)
 		t.Run(edition.Name, func(t *testing.T) {
-			requireHold(t, &conformance.Suite{Target: target, Documents: documents}, rules)
+			requireHold(t, own(t, edition.Name), rules)
 		})
 	}
 }

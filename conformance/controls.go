@@ -34,9 +34,12 @@ func isEvents(op Operation) bool { return op.Path == controlsPath+"events" }
 // isAudit reports whether the operation tells who changed what, for keys with rest:read and the scope admin.
 func isAudit(op Operation) bool { return op.Path == controlsPath+"audit" }
 
+// isRefusals reports whether the operation tells who was refused, for the scope admin.
+func isRefusals(op Operation) bool { return op.Path == controlsPath+"audit/refusals" }
+
 // isServed reports whether the operation is served without test controls, too.
 func isServed(op Operation) bool {
-	return isHosts(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op) || isAudit(op)
+	return isHosts(op) || isUsers(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op) || isAudit(op) || isRefusals(op)
 }
 
 // needsControls skips the rule where the target has no test controls.
@@ -118,7 +121,9 @@ func (c *Check) newKey(more string, scopes ...string) (id, key string) {
 	more = strings.Replace(more, `"user":"`, `"user":"`+c.name+"-", 1)
 	list, err := json.Marshal(scopes)
 	require.NoError(c, err)
-	a := c.control("POST", "keys", `{"scopes":`+string(list)+more+`}`)
+	body := `{"scopes":` + string(list) + more + `}`
+	c.madeUser(body)
+	a := c.control("POST", "keys", body)
 	require.Equal(c, 201, a.Status, "%s", a.Body)
 	id = a.JSON["id"].(string)
 	c.keys = append(c.keys, id)

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/coder/websocket"
@@ -36,7 +37,7 @@ func (c *Check) refusesExec(status int, path, key string, more ...string) {
 func (c *Check) exec(path, query string, header http.Header, protocols ...string) (channels []byte, output string, result map[string]any) {
 	address := c.execOf(path) + query
 	c.note(exchange{method: "GET", url: address})
-	ws, answer, err := websocket.Dial(c.context(), address, &websocket.DialOptions{HTTPHeader: header, Subprotocols: append([]string{execProtocol}, protocols...)}) //nolint:bodyclose // the library closes it
+	ws, answer, err := websocket.Dial(c.context(), address, &websocket.DialOptions{HTTPHeader: header, Subprotocols: append(protocols, execProtocol)}) //nolint:bodyclose // the library closes it
 	require.NoError(c, err)
 	defer func() { _ = ws.CloseNow() }()
 	require.Equal(c, []string{execProtocol}, answer.Header.Values("Sec-WebSocket-Protocol"), "what showed the key is not answered back")
@@ -135,11 +136,14 @@ var _ = area(func() {
 		c.refusesExec(404, "endpoints/"+c.Endpoint+"/workers/w", "Bearer "+stranger)
 	})
 
-	add("exec.origin", ops, func(c *Check) {
+	add("exec.origin", []string{"execPod", "execWorker"}, func(c *Check) {
 		path := "pods/" + c.runningPod()
-		for _, origin := range []string{"http://example.com", "null", "file://", c.URL + ".example.com"} {
+		of, err := url.Parse(c.URL)
+		require.NoError(c, err)
+		for _, origin := range []string{"http://example.com", "null", "file://", c.URL + ".example.com", c.URL + "0", of.Scheme + "://" + of.Hostname() + ":1"} {
 			c.refusesExec(403, path, "Bearer "+c.Key, "Origin", origin)
 		}
+		c.refusesExec(403, "endpoints/"+c.Endpoint+"/workers/w", "Bearer "+c.Key, "Origin", "http://example.com")
 		own := bearing(c.Key)
 		own.Set("Origin", c.URL)
 		c.exec(path, execCommand, own)

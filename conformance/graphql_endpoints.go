@@ -172,7 +172,7 @@ var _ = area(func() {
 			}
 		}
 
-		for field, given := range map[string]string{"hubReleaseId": `"a"`, "flashEnvironmentId": `"a"`, "modelReferences": `["a"]`, "workersPFBTarget": "1", "compliance": "[GDPR,ITAR]"} {
+		for field, given := range map[string]string{"hubReleaseId": `"a"`, "modelReferences": `["a"]`, "workersPFBTarget": "1", "compliance": "[GDPR,ITAR]"} {
 			require.Contains(c, c.wrongly(with(field, given), 200, "REJECTED"), field)
 		}
 		for field, given := range map[string]string{"gpuIds": `"NO_SUCH_POOL"`, "locations": `"NOWHERE-1"`, "dataCenterIds": `["NOWHERE-1"]`, "workersMin": `4`} {
@@ -217,6 +217,27 @@ var _ = area(func() {
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t",imageName:"i",config:{a:1}}`), 200, "REJECTED")
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t"}`), 200, "INVALID")
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t",imageName:"i",startScript:"x"}`), 200, "REJECTED")
+	})
+
+	add("graphql.endpoints.template.gone", []string{"getTemplate", "deleteEndpoint"}, func(c *Check) {
+		own := func(in *endpointInput) {
+			in.Name, in.GpuIds = to("with its own"), to("ADA_24")
+			in.Template = &graphclient.EndpointTemplateInput{Name: to(c.own("brought")), ImageName: to("i")}
+		}
+		first := c.saveEndpoint(own)
+		at := templates + "/" + *first.TemplateId
+		c.owns(at, "")
+		require.Equal(c, 204, c.REST("DELETE", endpointPath+"/"+*first.Id, "").Status)
+		require.Equal(c, 404, c.REST("GET", at, "").Status)
+
+		second := c.saveEndpoint(own)
+		at = templates + "/" + *second.TemplateId
+		c.owns(at, "")
+		user := c.newGraphEndpoint(second.TemplateId)
+		require.Equal(c, 204, c.REST("DELETE", endpointPath+"/"+*second.Id, "").Status)
+		require.Equal(c, 200, c.REST("GET", at, "").Status, "another endpoint uses it")
+		require.Equal(c, 204, c.REST("DELETE", endpointPath+"/"+*user.Id, "").Status)
+		require.Equal(c, 200, c.REST("GET", at, "").Status, "that one did not bring it along")
 	})
 
 	add("graphql.endpoints.template.set", []string{"getEndpoint"}, func(c *Check) {

@@ -39,7 +39,7 @@ var _ = area(func() {
 			require.EqualValues(c, 0, c.lastOf(path)["waiting"])
 
 			id := q.submit(job)
-			q.submit(job)
+			second := q.submit(job)
 			c.advance(10 * time.Second)
 			stood := c.lastOf(path)
 			require.EqualValues(c, 2, stood["waiting"])
@@ -53,7 +53,14 @@ var _ = area(func() {
 
 			q.done("w", id, `{}`)
 			c.advance(10 * time.Second)
-			require.EqualValues(c, 1, c.lastOf(path)["completed"])
+			stood = c.lastOf(path)
+			for name, n := range map[string]int{"waiting": 1, "inProgress": 0, "running": 0, "idle": 1, "completed": 1, "failed": 0} {
+				require.EqualValues(c, n, stood[name], name)
+			}
+			q.takeJob("w", second)
+			q.done("w", second, `{"error":"x"}`)
+			c.advance(10 * time.Second)
+			require.EqualValues(c, 1, c.lastOf(path)["failed"])
 			was := c.historyOf(path)
 			c.advance(10 * time.Second)
 			c.advance(10 * time.Second)
@@ -71,6 +78,9 @@ var _ = area(func() {
 			for name, of := range map[string]string{"cpuPercent": "cpu", "memoryPercent": "memory"} {
 				require.InDelta(c, now[of].(map[string]any)["util"], stood[name], 1, name)
 			}
+			gpu, its := stood["gpus"].([]any)[0].(map[string]any), now["gpus"].([]any)[0].(map[string]any)
+			require.InDelta(c, its["util"], gpu["percent"], 1)
+			require.InDelta(c, its["memoryUtil"], gpu["memoryPercent"], 1)
 			c.Refused(c.about("pods/otherpodother1/history"), 404)
 		})
 	})
@@ -80,12 +90,20 @@ var _ = area(func() {
 			c.advance(10 * time.Second)
 			before := c.lastOf("history")
 			q, _ := c.ownQueue()
+			done, failed, taken := q.submit(job), q.submit(job), q.submit(job)
 			q.submit(job)
 			c.runs(gpuPod, time.Minute)
+			for _, id := range []string{done, failed, taken} {
+				q.takeJob("w", id)
+			}
+			q.done("w", done, `{}`)
+			q.done("w", failed, `{"error":"x"}`)
+			c.advance(10 * time.Second)
 			after := c.lastOf("history")
-			for _, name := range []string{"pods", "endpoints", "waiting"} {
+			for _, name := range []string{"pods", "endpoints", "waiting", "inProgress", "completed", "failed"} {
 				require.Equal(c, before[name].(float64)+1, after[name], name)
 			}
+			require.Positive(c, after["workers"])
 		})
 	})
 

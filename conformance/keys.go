@@ -56,6 +56,7 @@ var _ = area(func() {
 		require.NotEmpty(c, s["version"])
 		require.NotEmpty(c, s["contract"])
 		require.NotEmpty(c, s["runtime"])
+		require.Equal(c, s["runtime"] == "sim", s["simulated"])
 		require.False(c, strings.Contains(c.text(s), key), "not the key itself")
 	})
 
@@ -83,7 +84,7 @@ var _ = area(func() {
 			other, _ = c.newKey("", "graphql:read")
 		})
 		listed := c.listedKey(id)
-		require.Equal(c, "mine", listed["name"])
+		require.Equal(c, []any{"mine", c.name + "-listed", []any{"rest:read"}}, []any{listed["name"], listed["user"], listed["scopes"]})
 		require.NotContains(c, listed, "expiresAt")
 		require.NotContains(c, listed, "revokedAt")
 		all := c.told(c.Key, "keys")

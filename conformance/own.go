@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/conformance/spread"
@@ -26,6 +27,30 @@ func Own(ctx context.Context, dir string) (t Target, stop func() error, err erro
 	}
 	t.Guarded = &guarded
 	return t, func() error { return errors.Join(stopOpen(), stopGuarded()) }, nil
+}
+
+// OwnSeveral starts so many servers as Own starts one, in directories below this one, and gives them as targets.
+func OwnSeveral(ctx context.Context, dir string, servers int) (all []Target, stop func() error, err error) {
+	all = make([]Target, servers)
+	stops, errs := make([]func() error, servers), make([]error, servers)
+	var group sync.WaitGroup
+	for n := range servers {
+		group.Go(func() { all[n], stops[n], errs[n] = Own(ctx, filepath.Join(dir, strconv.Itoa(n))) })
+	}
+
+	group.Wait()
+	stop = func() (err error) {
+		for _, one := range stops {
+			if one != nil {
+				err = errors.Join(err, one())
+			}
+		}
+		return err
+	}
+	if err = errors.Join(errs...); err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	return all, stop, nil
 }
 
 // OwnReplicas is Own with so many replicas of each server, over the databases that the two URLs lead to: each request goes to any of them.
@@ -80,6 +105,7 @@ func startReplicas(ctx context.Context, dir string, replicas int, store string, 
 
 // start starts a server with everything that the rules can use.
 func start(ctx context.Context, c app.Config) (t Target, stop func() error, err error) {
+	c.Ephemeral = c.Store == "" // the directory is thrown away: whether a write waits for the disk is not seen over HTTP
 	c.Listen, c.TestControls, c.Docs, c.GraphQL.Playground = "127.0.0.1:0", true, true, true
 	c.StallTimeout = 3 * time.Second // the rules wait for it
 	c.Endpoints = []app.Endpoint{{Name: "rules"}, {Name: "managed", Command: []string{"sleep", "3600"}}}

@@ -165,13 +165,14 @@ var _ = area(func() {
 
 	add("rates.exceeded.headers", []string{"listPods", "createPod", "getPod", "deletePod", "listHosts", "listJobs"}, func(c *Check) {
 		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
+			c.changeUser(c.name+"-counted", `{"role":"admin"}`)
 			_, admin := c.newKey(`,"user":"counted"`, "admin")
 			for _, op := range c.Operations() {
 				if (op.Document != "rest" || op.Body) && !isServed(op) {
 					continue
 				}
 				by, body := key, ""
-				if isHosts(op) {
+				if isHosts(op) || isUsers(op) {
 					by, body = admin, "{}"
 				}
 				a := send(by, op.Method, op.Path, body)

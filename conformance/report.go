@@ -41,7 +41,7 @@ func (c *Check) describe(o *Outcome, expected string) {
 
 // unkeyed gives the text without the keys of the target, as they are and as they stand in an address.
 func (c *Check) unkeyed(text string) string {
-	for _, key := range []string{c.ControlsKey, c.ExemptKey, c.suite.Key} {
+	for _, key := range []string{c.ControlsKey, c.ExemptKey, c.whole} {
 		if len(key) >= 8 { // a shorter one is no secret, and part of other words
 			text = strings.NewReplacer(key, "<key>", url.QueryEscape(key), "<key>").Replace(text)
 		}

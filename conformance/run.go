@@ -91,8 +91,8 @@ func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
 	var mu sync.Mutex
 
 	outcomes := []Outcome{}
-	one := func(rule Rule, beside bool) {
-		outcome := s.one(ctx, rule, documented[rule.ID], beside)
+	one := func(target Target, rule Rule, beside bool) {
+		outcome := s.one(ctx, target, rule, documented[rule.ID], beside)
 		mu.Lock()
 		defer mu.Unlock()
 		outcomes = append(outcomes, outcome)
@@ -109,14 +109,19 @@ func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
 	return outcomes, s.stopped()
 }
 
-// each runs the rules. With test controls they share a clock: one after the other. Without, those that play the worker of the one
-// endpoint are one after the other, beside them others at the same time, also those that wait, and alone at the end those that see what
-// others do.
-func (s *Suite) each(rules []Rule, one func(rule Rule, beside bool)) {
+// each runs the rules. With test controls those beside one server share a clock: one after the other. Without, those that play the worker
+// of the one endpoint are one after the other, beside them others at the same time, also those that wait, and alone at the end those that
+// see what others do.
+func (s *Suite) each(rules []Rule, one func(target Target, rule Rule, beside bool)) {
+	if s.ControlsKey != "" {
+		s.EachBeside(rules, func(target Target, rule Rule) { one(target, rule, false) })
+		return
+	}
+
 	var workers, together, alone, waiting []Rule
 	for _, rule := range rules {
 		switch {
-		case s.ControlsKey != "" || aloneRules[rule.ID] || slices.Contains(aloneAreas, areaOf(rule.ID)):
+		case aloneRules[rule.ID] || slices.Contains(aloneAreas, areaOf(rule.ID)):
 			alone = append(alone, rule)
 		case rule.Waits > 0 && rule.Waits <= s.RealTime:
 			waiting = append(waiting, rule)
@@ -130,21 +135,16 @@ func (s *Suite) each(rules []Rule, one func(rule Rule, beside bool)) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		for _, rule := range workers {
-			one(rule, false)
+			one(s.Target, rule, false)
 		}
 	})
 
 	beside := func(rules []Rule, lanes int) {
-		next := make(chan Rule, len(rules))
-		for _, rule := range rules {
-			next <- rule
-		}
-		close(next)
-
+		next := queued(rules)
 		for range min(lanes, len(rules)) {
 			group.Go(func() {
 				for rule := range next {
-					one(rule, true)
+					one(s.Target, rule, true)
 				}
 			})
 		}
@@ -153,8 +153,33 @@ func (s *Suite) each(rules []Rule, one func(rule Rule, beside bool)) {
 	beside(together, lanes-1)
 	group.Wait()
 	for _, rule := range alone {
-		one(rule, false)
+		one(s.Target, rule, false)
 	}
+}
+
+// EachBeside hands each rule to the target or to one beside it, in their order: one at a time beside each, beside all at the same time. It
+// returns once all are done.
+func (s *Suite) EachBeside(rules []Rule, one func(target Target, rule Rule)) {
+	var group sync.WaitGroup
+	next := queued(rules)
+	for _, target := range append([]Target{s.Target}, s.Beside...) {
+		group.Go(func() {
+			for rule := range next {
+				one(target, rule)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// queued gives the rules one by one.
+func queued(rules []Rule) <-chan Rule {
+	next := make(chan Rule, len(rules))
+	for _, rule := range rules {
+		next <- rule
+	}
+	close(next)
+	return next
 }
 
 var (
@@ -181,7 +206,7 @@ var (
 )
 
 // one checks a rule, or skips it if the run has ended; beside others, it may not have jobs on their endpoint.
-func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule, beside bool) Outcome {
+func (s *Suite) one(ctx context.Context, target Target, rule Rule, says spec.Rule, beside bool) Outcome {
 	o := Outcome{ID: rule.ID, Area: areaOf(rule.ID), Rule: says}
 	why := s.stopped()
 	if why == nil {
@@ -195,7 +220,7 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule, beside bool)
 	within, cancel := context.WithTimeout(ctx, most+2*rule.Waits)
 	defer cancel()
 	r := &recorder{}
-	check := s.NewCheck(within, r, r.skip)
+	check := s.NewCheckOf(within, target, r, r.skip)
 	if s.ExemptKey != "" && o.Area != "rates" {
 		check.Key = s.ExemptKey
 	}

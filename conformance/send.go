@@ -85,6 +85,9 @@ func (c *Check) exchange(r Request) (*http.Request, Answer) {
 		}
 	}
 
+	if path, is := strings.CutPrefix(r.URL, c.URL+controlsPath); is && disturbs(r.Method, path) {
+		c.suite.disturb(c.URL)
+	}
 	c.note(exchange{method: r.Method, url: r.URL, body: r.Body})
 	a, err := doBy(cmp.Or(c.client, client), req)
 	if err != nil {

@@ -60,7 +60,7 @@ func (c *Check) managed() (managed *Check, at string) {
 func (c *Check) resting(at string) {
 	c.on(at).Queue("POST", "purge-queue", "")
 	c.Eventually(func() bool {
-		c.advance(time.Second)
+		c.advance(5 * time.Second)
 		return len(c.crew(at)) == 0
 	}, "the workers end")
 }

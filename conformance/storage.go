@@ -37,15 +37,17 @@ func (c *Check) retriable(a Answer) {
 var _ = area(func() {
 	add("errors.storage", []string{"createPod", "updatePod", "deletePod", "createTemplate"}, func(c *Check) {
 		id := c.running(gpuPod)
-		before := c.everyPod()
-		c.unwritable(func(title string) {
-			c.unstored(c.REST("POST", "/v2/pods", gpuPod), title)
-			c.unstored(c.patch(id, `{"name":"other"}`), title)
-			c.unstored(c.REST("DELETE", "/v2/pods/"+id, ""), title)
-			c.unstored(c.REST("POST", templates, plainTemplate), title)
+		c.frozen(func() { // or the pod is up for a second more
+			before := c.everyPod()
+			c.unwritable(func(title string) {
+				c.unstored(c.REST("POST", "/v2/pods", gpuPod), title)
+				c.unstored(c.patch(id, `{"name":"other"}`), title)
+				c.unstored(c.REST("DELETE", "/v2/pods/"+id, ""), title)
+				c.unstored(c.REST("POST", templates, plainTemplate), title)
+			})
+			require.Equal(c, before, c.everyPod())
 		})
 
-		require.Equal(c, before, c.everyPod())
 		require.Equal(c, "other", c.patched(id, `{"name":"other"}`)["name"])
 		c.terminated(id)
 	})

@@ -16,6 +16,7 @@ import (
 // Suite is the rules beside a target.
 type Suite struct {
 	Target
+	Beside    []Target // servers like the target, each with a clock of its own: rules that set clocks are checked beside all at the same time
 	Documents *Documents
 	Patience  time.Duration       // how long is waited for what happens unasked; 0: a minute
 	RealTime  time.Duration       // for how long a rule may wait in real time for what the clock of test controls would bring at once
@@ -27,6 +28,30 @@ type Suite struct {
 	ended    error     // why the run ended before its rules; nil: it did not
 	webhooks *bool     // whether webhooks of the target reach this machine; nil: not known yet
 	waits    time.Time // until when is waited for the target to take requests
+
+	calm map[string]bool // base addresses of targets with what Check.begin sets, and nothing else
+}
+
+// disturbed reports whether a rule may have changed what Check.begin sets at the target of that address.
+func (s *Suite) disturbed(address string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.calm[address]
+}
+
+func (s *Suite) disturb(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calm, address)
+}
+
+func (s *Suite) undisturbed(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calm == nil {
+		s.calm = map[string]bool{}
+	}
+	s.calm[address] = true
 }
 
 func (s *Suite) patience() time.Duration {

@@ -159,12 +159,12 @@ python() {
 
 		runpod.serverless.start({"handler": handler})
 	END
-	used Python "pip install --quiet runpod /dist/python/berth-*$(uname -m)*.whl" "berth dev --input '{\"text\":\"hello\"}' handler.py"
-	inside Python sh -ec 'python -m berth version && python -c "import berth; print(berth.find_program())"' >"$tmp/module" || fail "python -m berth"
+	used Python "pip install --quiet runpod /dist/python/berth_server-*$(uname -m)*.whl" "berth dev --input '{\"text\":\"hello\"}' handler.py"
+	inside Python sh -ec 'berth-server version && python -m berth version && python -c "import berth; print(berth.find_program())"' >"$tmp/module" || fail "python -m berth"
 	grep -q -x /venv/bin/berth "$tmp/module" || fail "berth.find_program() is $(cat "$tmp/module")"
 	if [ -n "${QUICK:-}" ]; then return; fi
 	inside Python sh -ec 'pip install --quiet uv'
-	used Python "true" "uvx --quiet --with runpod --from /dist/python/berth-*$(uname -m)*.whl berth dev --input '{\"text\":\"hello\"}' handler.py"
+	used Python "true" "uvx --quiet --with runpod --from /dist/python/berth_server-*$(uname -m)*.whl berth dev --input '{\"text\":\"hello\"}' handler.py"
 }
 
 # npm has no command for a package whose dependencies are files: a registry on this machine serves them as a registry does.
@@ -209,9 +209,9 @@ node() {
 		}
 	END
 	registry
-	used Node "cd /root && npm install --silent --no-audit --no-fund --registry http://127.0.0.1:$port berth" "npx berth dev --input '{\"text\":\"hello\"}' -- node worker.mjs"
+	used Node "cd /root && npm install --silent --no-audit --no-fund --registry http://127.0.0.1:$port berth-server" "npx berth-server dev --input '{\"text\":\"hello\"}' -- node worker.mjs"
 	# A signal goes on to the program, and its exit code comes back.
-	inside Node sh -c 'cd /root && npx berth pods list --server http://127.0.0.1:1 --key none 2>/dev/null; [ $? = 4 ]' || fail "npx berth does not end as the program does"
+	inside Node sh -c 'cd /root && npx berth-server pods list --server http://127.0.0.1:1 --key none 2>/dev/null; [ $? = 4 ]' || fail "npx berth-server does not end as the program does"
 }
 
 failed=

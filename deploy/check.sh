@@ -28,6 +28,7 @@ if python3 -c 'import ensurepip, venv' 2>/dev/null; then
 	schema github-actions action.yml
 	schema github-workflows deploy/action/example.yml
 	schema compose-spec deploy/compose.yaml
+	schema compose-spec deploy/compose-tls.yaml
 	schema compose-spec deploy/compose-replicas.yaml
 	deploy/check-helm.sh "$tmp/venv"
 else

@@ -8,28 +8,17 @@ package gen
 //go:generate sh -c "cd .. && go run ./cmd/validgen -editions spec/editions -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml spec/rules.yaml spec/graphql/*.graphqls gen/overlay.yaml gen/graph.gqlgen.yaml conformance/operations/*.graphql"
 //go:generate sh -c "cd ../cmd/validgen/testdata/keywords && go run ../.. -check keywords.yaml overlay.yaml"
 
-//go:generate -command oapi-codegen sh oapi-codegen.sh
-//go:generate oapi-codegen models,echo-server rest spec/rest.yaml gen/rest/rest.gen.go
-//go:generate oapi-codegen models,echo-server queue spec/queue.yaml gen/queue/queue.gen.go
-//go:generate oapi-codegen models,echo-server worker spec/worker.yaml gen/worker/worker.gen.go
-//go:generate oapi-codegen models,echo-server controls spec/controls.yaml gen/controls/controls.gen.go
-//go:generate oapi-codegen client restclient spec/rest.yaml gen/restclient/restclient.gen.go
-//go:generate oapi-codegen client queueclient spec/queue.yaml gen/queueclient/queueclient.gen.go
-//go:generate oapi-codegen client controlsclient spec/controls.yaml gen/controlsclient/controlsclient.gen.go
+// A stage runs if something that it reads or writes is not as it was after the last time.
+//go:generate -command stage sh stage.sh
+//go:generate stage rest "spec/rest.yaml spec/editions" "gen/rest gen/restclient" sh gen/document.sh rest client spec/editions
+//go:generate stage queue "spec/queue.yaml spec/editions" "gen/queue gen/queueclient" sh gen/document.sh queue client spec/editions
+//go:generate stage worker "spec/worker.yaml spec/editions" "gen/worker" sh gen/document.sh worker - -
+//go:generate stage controls "spec/controls.yaml spec/editions" "gen/controls gen/controlsclient" sh gen/document.sh controls client -
 
-//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/rest.yaml -editions spec/editions -model gen/rest/rest.gen.go -package rest -o gen/rest/validate.gen.go"
-//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/queue.yaml -editions spec/editions -model gen/queue/queue.gen.go -package queue -o gen/queue/validate.gen.go"
-//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/worker.yaml -model gen/worker/worker.gen.go -package worker -o gen/worker/validate.gen.go"
-//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/controls.yaml -model gen/controls/controls.gen.go -package controls -o gen/controls/validate.gen.go"
-
-//go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod gqlgen generate --config gen/graph.gqlgen.yaml"
-//go:generate sh -c "awk -f lazyschema.awk graph/graph.gen.go >graph/lazy.tmp && mv graph/lazy.tmp graph/graph.gen.go"
-//go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod genqlient gen/graphclient.genqlient.yaml"
+//go:generate stage graph "spec/graphql graphql/scalar" "gen/graph" sh gen/graph.sh
+//go:generate stage graphclient "spec/graphql conformance/operations" "gen/graphclient" go tool -modfile=gen/tools.mod genqlient gen/graphclient.genqlient.yaml
 
 // The document that uses every keyword, which the tests of validgen compare with an independent validator.
-//go:generate oapi-codegen models keywords cmd/validgen/testdata/keywords/keywords.yaml cmd/validgen/testdata/keywords/keywords.gen.go cmd/validgen/testdata/keywords/overlay.yaml
-//go:generate sh -c "cd ../cmd/validgen/testdata/keywords && go run ../.. -spec keywords.yaml -model keywords.gen.go -package keywords -o validate.gen.go"
-
+//go:generate stage keywords "cmd/validgen/testdata/keywords" "" sh cmd/validgen/testdata/generate.sh keywords keywords.yaml
 // The document whose editions the tests of validgen try, among them one that is invented for it.
-//go:generate oapi-codegen models editions cmd/validgen/testdata/editions/things.yaml cmd/validgen/testdata/editions/editions.gen.go cmd/validgen/testdata/keywords/overlay.yaml
-//go:generate sh -c "cd ../cmd/validgen/testdata/editions && go run ../.. -spec things.yaml -editions editions -model editions.gen.go -package editions -o validate.gen.go"
+//go:generate stage editions "cmd/validgen/testdata/editions cmd/validgen/testdata/keywords/overlay.yaml" "" sh cmd/validgen/testdata/generate.sh editions things.yaml -editions editions

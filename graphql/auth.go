@@ -43,7 +43,7 @@ func (s Services) permitted(c *call, o *graphql.OperationContext) error {
 	if c.key == nil {
 		for _, field := range root {
 			if !anonymous[field] {
-				return compute.Errorf(compute.Unauthenticated, "%s needs an API key: send api_key=<key> or Authorization: Bearer <key>", field)
+				return compute.RefusedKey{Reason: compute.RefusedMissing}.Refuse(field + " needs an API key: send api_key=<key> or Authorization: Bearer <key>")
 			}
 		}
 		return nil
@@ -57,7 +57,7 @@ func (s Services) permitted(c *call, o *graphql.OperationContext) error {
 		return nil
 	}
 
-	return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", want)
+	return c.key.LacksScope(want)
 }
 
 // onePod are the fields that are about one pod, and that a key of that pod may ask for: a program in it looks at it, stops it

@@ -68,7 +68,7 @@ func endpointType(bad *violations, word string, fallback compute.EndpointType) c
 // change translates what is the same with and without an id. Null is nil; e is the endpoint before.
 func (s Services) change(bad violations, i graph.EndpointInput, e compute.Endpoint) (c control.EndpointChange, err error) {
 	if err = refused([]refusal{
-		{"hubReleaseId", value(i.HubReleaseID) != ""}, {"flashEnvironmentId", value(i.FlashEnvironmentID) != ""}, {"modelReferences", len(i.ModelReferences) > 0},
+		{"hubReleaseId", value(i.HubReleaseID) != ""}, {"modelReferences", len(i.ModelReferences) > 0},
 		{"workersPFBTarget", value(i.WorkersPFBTarget) != 0}, {"template beside templateId", i.Template != nil && value(i.TemplateID) != ""},
 	}); err != nil {
 		return c, err
@@ -77,6 +77,9 @@ func (s Services) change(bad violations, i graph.EndpointInput, e compute.Endpoi
 	c = control.EndpointChange{Name: i.Name, FlashBoot: (*compute.FlashBoot)(i.FlashBootType), DataCenterIDs: s.places(i), IdleByCount: true}
 	if i.Compliance != nil {
 		c.Compliance = append([]string{}, words(i.Compliance)...)
+	}
+	if id := compute.FlashEnvironmentID(value(i.FlashEnvironmentID)); id != "" {
+		c.Environment = &id
 	}
 	if c.VolumeIDs, err = volumeIDs(i); err != nil {
 		return c, err

@@ -26,6 +26,7 @@ func (s Services) endpointView(e compute.Endpoint, volumes map[compute.VolumeID]
 		ScalerType: &scaler, ScalerValue: number(int64(math.Ceil(e.ScalerValue))), ExecutionTimeoutMs: number(e.Timeout.Milliseconds()),
 		AllowedCudaVersions: new(string), FlashBootType: &boot, Env: variables(e.Env), WorkersStandby: number(0), WorkersPFBTarget: number(0),
 		Compliance: standards(e.Compliance), ModelReferences: []*string{},
+		FlashEnvironmentID: orNull(string(e.Environment)),
 	}
 
 	if g := e.GPU; g != nil {

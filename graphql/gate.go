@@ -141,6 +141,7 @@ func (g gate) InterceptRootField(ctx context.Context, next graphql.RootResolver)
 	if c.key == nil || graphql.GetOperationContext(ctx).Operation.Operation != ast.Mutation {
 		return next(ctx)
 	}
+	c.forget() // an earlier field of the document may have changed it
 	field := graphql.GetRootFieldContext(ctx).Field.Name
 	return next(audit.With(ctx, audit.Actor{User: c.key.UserID, Key: c.key.ID, Request: c.requestID, Operation: field, Client: c.client}))
 }

@@ -20,6 +20,9 @@ type (
 	gpuTypes    struct{ Services }
 	cpuFlavors  struct{ Services }
 	dataCenters struct{ Services }
+
+	flashEnvironments struct{ Services }
+	flashBuilds       struct{ Services }
 )
 
 var _ graph.ResolverRoot = resolvers{}
@@ -30,6 +33,9 @@ func (r resolvers) User() graph.UserResolver             { return users(r) }
 func (r resolvers) GpuType() graph.GpuTypeResolver       { return gpuTypes(r) }
 func (r resolvers) CpuFlavor() graph.CpuFlavorResolver   { return cpuFlavors(r) } //nolint:revive // the generator names it
 func (r resolvers) DataCenter() graph.DataCenterResolver { return dataCenters(r) }
+
+func (r resolvers) FlashEnvironment() graph.FlashEnvironmentResolver { return flashEnvironments(r) }
+func (r resolvers) FlashBuild() graph.FlashBuildResolver             { return flashBuilds(r) }
 
 // violations collects what an input breaks, one line for each.
 type violations []string

@@ -68,13 +68,15 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
 	require.NoError(t, err)
 
+	endpoints := control.NewEndpoints(e.db, ids, placement, noQueue{}, control.Runtime{Can: compute.AllCapabilities})
 	s := graphql.Services{
+		Flash:  control.NewFlash(db, ids, endpoints, sealer, clock, limit.NewArtifacts(t.TempDir(), 1)),
 		Bodies: bodies, Answers: limit.NewAnswers(time.Minute),
-		Registries: registries, Secrets: secrets, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}, control.Runtime{Can: compute.AllCapabilities}),
+		Registries: registries, Secrets: secrets, Endpoints: endpoints,
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
-		Client: func(*http.Request) string { return "192.0.2.1" },
-		Log:    slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Client: func(*http.Request) string { return "192.0.2.1" }, BaseURL: func(*http.Request) string { return "http://berth.test" },
+		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 
 	if set != nil {

@@ -78,8 +78,8 @@ func measure(set ast.SelectionSet, most int, known map[*ast.FragmentDefinition]s
 // lengths are about how many elements the lists of a type have.
 var lengths = map[string]int{"GpuType": 50, "GpuAvailability": 50, "DataCenter": 30}
 
-// costly are the fields that look at all hosts, and as how many further values they count.
-var costly = map[string]int{"lowestPrice": 10, "gpuAvailability": 100, "specifics": 10}
+// costly are the fields that look at all hosts, or are read by themselves and large, and as how many further values they count.
+var costly = map[string]int{"lowestPrice": 10, "gpuAvailability": 100, "specifics": 10, "manifest": 1000}
 
 // length is about how many objects a field gives; 1 if it is no list.
 func length(f *ast.Field) int {

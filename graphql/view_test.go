@@ -95,7 +95,7 @@ func TestServices_TemplateAndEndpointViewsAreWhole(t *testing.T) {
 
 	volume := compute.Volume{ID: "v", UserID: "u", Name: "a", SizeGB: 20, DataCenterID: "EU-RO-1"}
 	endpoint := compute.Endpoint{
-		ID: "e", UserID: "u", Name: "a", Type: compute.QueueEndpoint, Image: "i", Env: map[string]string{"A": "1"}, TemplateID: "t", CreatedAt: now,
+		ID: "e", UserID: "u", Name: "a", Environment: "f", Type: compute.QueueEndpoint, Image: "i", Env: map[string]string{"A": "1"}, TemplateID: "t", CreatedAt: now,
 		GPU:  &compute.EndpointGPU{Pools: []string{"ADA_24"}, Excluded: []string{"NVIDIA L4"}, Count: 1, CUDAVersions: []string{"12.8"}, LeastCUDA: "12.8"},
 		CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}, DataCenterIDs: []string{"EU-RO-1"}, Compliance: []string{"GDPR"}, VolumeIDs: []compute.VolumeID{"v"},
 		Scaler: compute.ByDelay, ScalerValue: 0.5, Version: 1,
@@ -103,7 +103,7 @@ func TestServices_TemplateAndEndpointViewsAreWhole(t *testing.T) {
 
 	v := s.endpointView(endpoint, map[compute.VolumeID]compute.Volume{"v": volume})
 	require.ElementsMatch(t, []string{
-		".AiKey", ".FlashEnvironmentID", ".ActiveBuildid", ".IdePodID", ".ModelReferences", ".Pods", // which the workers fill
+		".AiKey", ".ActiveBuildid", ".IdePodID", ".ModelReferences", ".Pods", // which the workers fill
 		".NetworkVolume.DataCenter.GpuAvailability", // which is asked for apart
 	}, missing("", reflect.ValueOf(v)))
 	require.Equal(t, []int{1, 1}, []int{*v.ScalerValue, *v.IdleTimeout}, "whole, and never 0")

@@ -42,7 +42,7 @@ type Tx interface {
 	Times
 	Seeds
 	States
-	// Clear removes everything but declared endpoints, their workers, keys, the lag, where runtimes are, and who changed what.
+	// Clear removes everything but declared endpoints, their workers, users and keys, the lag, where runtimes are, and who changed what.
 	Clear() error
 }
 
@@ -72,6 +72,7 @@ type Containers interface {
 	Hosts
 	SystemLines
 	Charges
+	ChargeSums
 }
 
 // Serverless stores what workers are made of.
@@ -104,11 +105,13 @@ type Resources interface {
 	Templates
 	SSHKeys
 	Secrets
+	Flash
 }
 
 // Access stores who may make requests, how many, and who changed what.
 type Access interface {
 	Keys
+	Users
 	RequestCounts
 	Audit
 }
@@ -186,7 +189,7 @@ type Builds interface {
 
 // Releases stores the releases of endpoints.
 type Releases interface {
-	InsertRelease(compute.Release) error
+	InsertRelease(compute.Release) error // forgets all but the last compute.ReleasesKept of its endpoint
 	// PageReleases gives a page of the endpoint's releases, newest first, and where the next one begins; zero: there is none.
 	PageReleases(compute.EndpointID, compute.Page) ([]compute.Release, compute.Position, error)
 }
@@ -313,21 +316,6 @@ type JobExpiry interface {
 	// DeleteJob removes an ended job whose ExpiresAt is not after now, with its input and chunks, and reports whether it did. It
 	// leaves alone any other: it may have been retried or given more time since it was listed.
 	DeleteJob(id compute.JobID, now time.Time) (bool, error)
-}
-
-// Keys stores API keys.
-type Keys interface {
-	InsertKey(compute.Key) error
-	// Key gives one key, revoked or not; NotFound for an unknown id.
-	Key(compute.KeyID) (compute.Key, error)
-	// ListKeys gives all keys, revoked ones too, oldest first.
-	ListKeys() ([]compute.Key, error)
-	// RevokeKey sets RevokedAt to Wall; NotFound for an unknown id.
-	RevokeKey(compute.KeyID) error
-	// DeleteKey removes the key, known or not.
-	DeleteKey(compute.KeyID) error
-	// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and reports how many.
-	DeleteInvalidKeys(before time.Time) (int, error)
 }
 
 // RequestCounts stores how many requests each user made, so that a restart grants no fresh window.
@@ -487,14 +475,11 @@ type Charges interface {
 	// ListCharges gives the user's charges of the items that are open or end after from, and begin before to, in the order of
 	// their beginning; of one resource alone if it is not nil.
 	ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error)
-	// EachCharge calls f for the charges of all users, or of one, as ListCharges finds them, in the order of users, resources and items.
-	EachCharge(user compute.UserID, from, to time.Time, f func(compute.Charge) error) error
 }
 
 // Times stores how far the time that decides is behind the time of day, so that a restart takes nothing for due that is not.
 type Times interface {
 	// Lag gives what SetLag kept; 0 at first.
 	Lag() (time.Duration, error)
-	// SetLag keeps the lag, in whole milliseconds.
-	SetLag(time.Duration) error
+	SetLag(time.Duration) error // in whole milliseconds
 }

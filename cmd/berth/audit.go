@@ -33,8 +33,8 @@ func newAuditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "audit", Short: "List who changed what, the last change first", Args: cobra.NoArgs,
 		Long: `List who changed what, the last change first: with which key, when, from where, by which operation, and the names of the fields that changed,
-never what they were or are. A key with the scope rest:read sees what the keys of its account did, one with the scope admin all. Jobs have no
-entries. The server keeps them as long as its setting audit-retention says.`,
+but never their values. A key with the scope rest:read sees what the keys of its account did, and one with the scope admin sees everything. Jobs have no
+entries. The server keeps entries for as long as its setting audit-retention says.`,
 		Example: `  berth audit --kind pod --id f08vqgrv1p2xkd
   berth audit --since 2026-11-23T08:00:00Z --with-key gbeykwuu82
   berth audit --limit 1000 --json | jq -r '.entries[] | [.at, .user, .operation, .id] | @tsv'`,
@@ -67,15 +67,16 @@ entries. The server keeps them as long as its setting audit-retention says.`,
 		},
 	}
 
+	cmd.AddCommand(newAuditRefusalsCommand())
 	flags := cmd.Flags()
-	flags.String("since", "", "the time at which it was done at the earliest, such as 2026-11-23T08:00:00Z")
-	flags.String("until", "", "the time before which it was done")
-	flags.StringVar(&user, "user", "", "whose key it was done with")
+	flags.String("since", "", "only what was done at this time or later, such as 2026-11-23T08:00:00Z")
+	flags.String("until", "", "only what was done before this time")
+	flags.StringVar(&user, "user", "", "only what was done with keys of this user")
 	flags.StringVar(&key, "with-key", "", "the id of the key that it was done with, or the fingerprint of one of SSH")
 	flags.StringVar(&kind, "kind", "", "the kind of what was changed, such as pod, endpoint or key")
 	flags.StringVar(&id, "id", "", "the id of what was changed")
-	flags.StringVar(&operation, "operation", "", "the operation that was asked for, such as updatePod")
-	flags.IntVar(&limit, "limit", listedAudit, "how many are listed at most")
+	flags.StringVar(&operation, "operation", "", "the operation that was requested, such as updatePod")
+	flags.IntVar(&limit, "limit", listedAudit, "how many to list at most")
 	return cmd
 }
 

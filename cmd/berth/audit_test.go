@@ -20,6 +20,11 @@ func TestAudit(t *testing.T) {
 	s.done("volumes", "create", "--name", "more", "--size", "10", "--data-center", "EU-RO-1")
 	require.Contains(t, s.run("audit", "--limit", "1").err, "these are 1; there are more")
 
+	require.NotZero(t, call(t.Context(), "", "pods", "list", "--server", s.server.URL(), "--key", "nonsense").code)
+	require.Regexp(t, `rest +malformed +1\n`, s.done("audit", "refusals"))
+	require.Contains(t, s.done("audit", "refusals", "--json"), `"reason":"malformed"`)
+	require.NotContains(t, s.done("audit", "refusals", "--client", "192.0.2.1"), "malformed")
+
 	for _, wrong := range []struct {
 		args []string
 		says string
@@ -27,6 +32,8 @@ func TestAudit(t *testing.T) {
 	}{
 		{args: []string{"audit", "--limit", "0"}, says: "--limit", code: exitUsage},
 		{args: []string{"audit", "--since", "yesterday"}, says: "--since", code: exitUsage},
+		{args: []string{"audit", "refusals", "--limit", "0"}, says: "--limit", code: exitUsage},
+		{args: []string{"audit", "refusals", "--until", "soon"}, says: "--until", code: exitUsage},
 		{args: []string{"audit", "--kind", "potato"}, says: "query.kind", code: exitRefused},
 	} {
 		got := s.run(wrong.args...)

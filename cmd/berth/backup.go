@@ -17,10 +17,10 @@ func newBackupCommand() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Write a backup of the database, whether a server runs on it or not",
 		Long: `Write a backup of the database of a data directory: one file with everything that was acknowledged before the command was
-called, read through and on disk when it ends. A server that runs goes on meanwhile, and no write waits. berth restore puts it back.
+called, verified and on disk when the command ends. A running server continues meanwhile, and no write waits. berth restore puts it back.
 
-The backup has everything but the data of pods and volumes, and the key of what is sealed in the database: registry credentials, secrets
-and the keys of pods. --with-key copies that into FILE.key, which is as secret as these are: without it, keep the file that the command
+The backup has everything except the data of pods and volumes, and the key that encrypts registry credentials, secrets and the keys of pods
+in the database. --with-key copies that key into FILE.key, which is as secret as these are. Without it, keep the file that the command
 names in a safe place.
 
 A server with --backup-to ships the database as it is written; berth backup list shows what is there.
@@ -45,8 +45,8 @@ A PostgreSQL database (--store) has backups of its own: pg_dump, or pg_basebacku
 	}
 
 	addSettings(cmd, cmd.Flags(), settingsNamed("data", "store", "secret-key"))
-	cmd.Flags().BoolVar(&o.WithKey, "with-key", false, "copy the key of what is sealed into FILE.key")
-	cmd.Flags().BoolVar(&o.Force, "force", false, "replace FILE if it is there")
+	cmd.Flags().BoolVar(&o.WithKey, "with-key", false, "copy the key that encrypts values in the database into FILE.key")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "replace FILE if it exists")
 	cmd.AddCommand(newBackupListCommand())
 	return cmd
 }
@@ -122,19 +122,19 @@ func newRestoreCommand() *cobra.Command {
 	var at string
 	cmd := &cobra.Command{
 		Use:   "restore FILE|PLACE",
-		Short: "Put a backup in the place of the database of a data directory",
-		Long: `Put a backup that berth backup wrote in the place of the database of a data directory, which is made if it is missing. No server may
-run on it. The backup is read through first: one that is damaged, or that a newer berth wrote, is refused. The next start of a server brings
-an older one up to date.
+		Short: "Replace the database of a data directory by a backup",
+		Long: `Replace the database of a data directory by a backup that berth backup wrote. The directory is created if it is missing, and no server may
+run on it. The backup is verified first: one that is damaged, or that a newer berth wrote, is refused. The next start of a server upgrades
+an older one.
 
 What a server shipped with --backup-to is restored from its PLACE, a folder or s3://BUCKET/PREFIX, as it was at the last moment that is there, or
-at --at. Every checksum is looked at; what is missing or damaged is refused, with the moment up to which it can be restored.
+at --at. Every checksum is verified. If something is missing or damaged, the command refuses, and says up to which moment it can restore.
 
-FILE.key, if it is there, or the key that was shipped, becomes the key of the data directory. Where there is a database, or another key, --force is needed: they
-are moved aside, under their names with .replaced, where the next restore removes them.
+FILE.key, if it exists, or the key that was shipped, becomes the key of the data directory. If there is a database or another key already, use --force: it
+renames them, with .replaced at the end, and the next restore removes those.
 
-Everything is as it was when the backup was made: keys that were revoked since then are good again, and pods and workers that it does not
-know are removed when a server starts where they are.`,
+Everything is as it was when the backup was made: keys that were revoked since then are valid again. Pods and workers that the backup does not
+know are removed when a server starts on their machine.`,
 		Example: `  berth restore /backups/berth.db --data /var/lib/berth
   berth restore s3://backups/berth --data /var/lib/berth --at 2026-11-23T10:00:00Z
   berth restore backup.db --force --json`,
@@ -164,7 +164,7 @@ know are removed when a server starts where they are.`,
 	addSettings(cmd, cmd.Flags(), settingsNamed("data", "store", "secret-key", "backup-endpoint"))
 	cmd.Flags().StringVar(&at, "at", "", "of what was shipped: as it was at the last moment before this time, such as 2026-11-23T10:00:00Z")
 	cmd.Flags().StringVar(&o.Generation, "generation", "", "of what was shipped: the generation of berth backup list; the last one without it")
-	cmd.Flags().BoolVar(&o.Force, "force", false, "move a database and a key that are there aside")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "rename a database and a key that are there already")
 	return cmd
 }
 
@@ -181,6 +181,9 @@ func printRestored(cmd *cobra.Command, o app.RestoreOptions, r app.Restored) err
 		fmt.Fprintf(out, "All that was acknowledged before %s is in it, of generation %s; what came after is not.\n", instant(s.Upto), s.Generation)
 		if len(s.Later) > 0 {
 			fmt.Fprintf(out, "Nothing is in it of %s: what began later, and has no base.\n", join(s.Later))
+		}
+		if len(s.Damaged) > 0 {
+			fmt.Fprintf(out, "What cannot be read, and was not needed for that: %s.\n", join(s.Damaged))
 		}
 	}
 	if r.Schema < r.Program {

@@ -63,7 +63,7 @@ func newBillingCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "billing", Aliases: []string{"bill"}, Short: "Read what you are billed",
 		Long: `Read what you are billed for pods, endpoints, volumes and clusters, by the hour, the day and so on. Without --since it goes back 30 days. The
-last line is the total. What a server with test controls would have billed everybody is berth costs.`,
+last line is the total. berth costs shows what a server with test controls would have billed everybody.`,
 	}
 	for _, b := range bills() {
 		cmd.AddCommand(b.command())
@@ -99,13 +99,13 @@ func (b bill) command() *cobra.Command {
 	flags := cmd.Flags()
 	flags.String("since", "", "the time or day from which on it is shown, such as 2026-11-23T08:00:00Z or 2026-11-23")
 	flags.String("until", "", "the time or day up to which it is shown")
-	flags.String("by", string(rest.BillingBucketSizeDay), "what each line is of: hour, day, week, month or year, in UTC")
-	flags.Int64("last", 0, "show so many hours, days and so on, with the present one, in place of --since and --until")
+	flags.String("by", string(rest.BillingBucketSizeDay), "what each line covers: hour, day, week, month or year, in UTC")
+	flags.Int64("last", 0, "show this many hours, days and so on, including the present one, instead of --since and --until")
 	cmd.MarkFlagsMutuallyExclusive("last", "since")
 	cmd.MarkFlagsMutuallyExclusive("last", "until")
 	_ = cmd.RegisterFlagCompletionFunc("by", words(bucketSizes...).values)
 	if b.of != "" {
-		flags.String(b.of, "", "that one alone, by id or name; by id also one that is deleted")
+		flags.String(b.of, "", "only this one, by id or name; by id also one that is deleted")
 		_ = cmd.RegisterFlagCompletionFunc(b.of, b.offer.values)
 	}
 	return cmd

@@ -28,8 +28,8 @@ func newBuildCommand() *cobra.Command {
 		Use:   "build ENDPOINT PATH",
 		Short: "Build the image of an endpoint from a folder or a tar archive",
 		Long: `Build the image of an endpoint from a folder or a tar archive, which may be compressed with gzip, and has a Dockerfile at its top.
-The server's engine builds; what it says is printed. When the build is completed, the image is that of the endpoint, as a
-release that its workers take as they are replaced. Files of a folder that its .dockerignore names are not sent. To interrupt
+The server's engine runs the build, and the command prints its log. When the build is completed, the endpoint uses the image, as a
+release that its workers take as they are replaced. Files of a folder that its .dockerignore names are not sent. Interrupting
 the command cancels the build.`,
 		Example: "  berth build words .\n  berth build words words.tar.gz --detach",
 		Args:    cobra.ExactArgs(2),

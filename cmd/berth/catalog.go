@@ -93,7 +93,7 @@ func dataCenters() *resource[rest.DataCenter] {
 }
 
 func newCatalogCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "catalog", Short: "List what can be had, and what it costs"}
+	cmd := &cobra.Command{Use: "catalog", Short: "List what a server offers, and what it costs"}
 	cmd.AddCommand(asList(gpuTypes()), asList(cpuTypes()), asList(dataCenters()))
 	return cmd
 }

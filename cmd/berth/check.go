@@ -14,13 +14,13 @@ func newCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Look for damage in the database, and for containers that nobody knows",
-		Long: `Look for what no server leaves behind: a damaged file, rows that belong to what is gone, sums that are wrong, containers without rows
-and pods that run without a container. A server may run meanwhile: then what is listed was found twice, a second apart.
+		Long: `Look for damage that no server leaves behind: a damaged file, rows that belong to nothing, wrong sums, containers without rows
+and pods that run without a container. A server may run meanwhile: then the list has what was found twice, a second apart.
 
-Without --repair nothing is changed. With it, which needs the server to be stopped, all that can be repaired is, in one transaction; the
-list says of the rest what can be done. Make a backup first (berth backup).
+Without --repair the command changes nothing. With it, and with the server stopped, it repairs everything that it can in one transaction. For
+the rest, the list says what you can do. Make a backup first (berth backup).
 
-It exits with 1 if anything is left that is wrong. A PostgreSQL database (--store) is not checked: its own pg_amcheck looks for damage.`,
+It exits with 1 if anything is still wrong. A PostgreSQL database (--store) is not checked: its own pg_amcheck looks for damage.`,
 		Example: `  berth check --data /var/lib/berth
   berth check --repair --json`,
 		Args: cobra.NoArgs,
@@ -40,7 +40,7 @@ It exits with 1 if anything is left that is wrong. A PostgreSQL database (--stor
 	}
 
 	addSettings(cmd, cmd.Flags(), settingsNamed("data", "store", "fleet"))
-	cmd.Flags().BoolVar(&o.Repair, "repair", false, "repair what can be; no server may run")
+	cmd.Flags().BoolVar(&o.Repair, "repair", false, "repair what can be repaired; no server may run")
 	return cmd
 }
 

@@ -13,9 +13,9 @@ import (
 
 func newClockCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "clock", Short: "Freeze the clock, set it forward, or have it go by itself to what is due",
-		Long: `Control the clock of a server with test controls (berth serve --test-controls): all that happens after a time, or is counted within one, goes by
-it. The key is that of the controls, which the server prints when it starts.`,
+		Use: "clock", Short: "Freeze the clock, advance it, or let it go by itself to what is due",
+		Long: `Control the clock of a server with test controls (berth serve --test-controls). Everything that happens after a time, or is counted within one,
+follows this clock. The key is that of the controls, which the server prints when it starts.`,
 	}
 	cmd.AddCommand(
 		clockCommand("show", "Show what the clock shows and does", "  berth clock show", (*connection).getClock),
@@ -90,7 +90,7 @@ func millisecondsOf(name, text string) (int64, error) {
 
 func newClockAdvanceCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "advance DURATION", Short: "Set the clock forward, and do all that is due on the way", Args: cobra.ExactArgs(1),
+		Use: "advance DURATION", Short: "Advance the clock, and do everything that is due on the way", Args: cobra.ExactArgs(1),
 		Example: "  berth clock advance 30m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			milliseconds, err := millisecondsOf("DURATION", args[0])
@@ -107,7 +107,7 @@ func newClockAdvanceCommand() *cobra.Command {
 func newClockAutoCommand() *cobra.Command {
 	var most, settle string
 	cmd := &cobra.Command{
-		Use: "auto", Short: "Have the clock go to what is due by itself whenever everything waits", Args: cobra.NoArgs,
+		Use: "auto", Short: "Let the clock go to what is due by itself whenever everything waits", Args: cobra.NoArgs,
 		Example: "  berth clock auto --for 24h",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var body controls.AutoClock
@@ -130,14 +130,14 @@ func newClockAutoCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&most, "for", "", "how far it goes before it stands still, such as 24h; without it, as long as there is something due")
+	cmd.Flags().StringVar(&most, "for", "", "how far it goes before it stands still, such as 24h; without it, as long as anything is due")
 	cmd.Flags().StringVar(&settle, "settle", "", "how long, in the machine's time, no request comes before it goes on (default 20ms)")
 	return cmd
 }
 
 func newClockSleepCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "sleep DURATION", Short: "Wait until the clock has moved on by so much", Args: cobra.ExactArgs(1),
+		Use: "sleep DURATION", Short: "Wait until the clock has advanced by this much", Args: cobra.ExactArgs(1),
 		Example: "  berth clock sleep 1h",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			milliseconds, err := millisecondsOf("DURATION", args[0])
@@ -154,7 +154,7 @@ func newClockSleepCommand() *cobra.Command {
 func newClockStepCommand() *cobra.Command {
 	var back bool
 	cmd := &cobra.Command{
-		Use: "step DURATION", Short: "Have the time of day step, as when the clock of the machine is corrected; nothing falls due by it", Args: cobra.ExactArgs(1),
+		Use: "step DURATION", Short: "Make the time of day jump, as when the clock of the machine is corrected; nothing falls due by that", Args: cobra.ExactArgs(1),
 		Example: "  berth clock step 1h\n  berth clock step 30s --back",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			milliseconds, err := millisecondsOf("DURATION", args[0])

@@ -70,7 +70,7 @@ func clusters() *resource[rest.Cluster] {
 		id:     func(c rest.Cluster) string { return c.ID },
 		name:   func(c rest.Cluster) string { return c.Name },
 		create: body{fields: clusterFields()},
-		update: body{fields: []field{text("name", "/name", "what you call it")}},
+		update: body{fields: []field{text("name", "/name", "its name")}},
 
 		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListClusters(ctx)
@@ -121,7 +121,7 @@ func awaitCluster(cmd *cobra.Command, w *waiting, c *connection, id string) erro
 func newClustersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "clusters", Aliases: []string{"cluster"}, Short: "Create, list, rename and delete clusters of GPU pods",
-		Long: "Create, list, rename and delete clusters: equal GPU pods in one data center, all of them or none.",
+		Long: "Create, list, rename and delete clusters: equal GPU pods in one data center, created together or not at all.",
 	}
 	r := clusters()
 	cmd.AddCommand(r.commands()...)

@@ -30,12 +30,12 @@ func newCompareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "compare FILE", Short: "Send recorded requests to two services, and say where they answer differently", Args: cobra.ExactArgs(1),
 		Long: `Send the requests of a recording to two services, in their order, and print where the answers differ: in status, in headers, in members of the body, and
-where one breaks the documents of its edition; each with the edition and the ids of the rules that say something of it. With --against there is one service,
-and it is compared with the recorded answers. The exit code is 1 if there is a difference, 4 if a service is not reached.
+where one breaks the documents of its edition. Each difference has the edition and the ids of the rules about it. With --against there is only one service,
+and its answers are compared with the recorded ones. The exit code is 1 if there is a difference, 4 if a service is not reached.
 
-Ids follow: what one service calls otherwise than the other is the same thing, and later requests name it as the service does. Times, ids, prices,
+Ids are matched: if the two services give different ids to the same thing, later requests use the id of the service that they go to. Times, ids, prices,
 stock, measurements, request ids and counters of limits are not compared by value; docs/record.md lists them, and --exact compares them too. A request that
-reads what takes its time is sent again until it has the status that was recorded.
+reads something that takes time is repeated until it has the recorded status.
 
 The requests are real: they create and delete, and what they create may cost.`,
 		Example: `  berth compare session.jsonl --against http://127.0.0.1:8765 --key $BERTH_KEY
@@ -46,22 +46,22 @@ The requests are real: they create and delete, and what they create may cost.`,
 
 	flags := cmd.Flags()
 	flags.StringVar(&c.left.rest, "left", "", "base address of the one service")
-	flags.StringVar(&c.left.queue, "queue-left", "", "base address of its queue, if it is another one")
-	flags.StringVar(&c.left.graphql, "graphql-left", "", "base address of its GraphQL, if it is another one")
+	flags.StringVar(&c.left.queue, "queue-left", "", "base address of its queue, if that is different")
+	flags.StringVar(&c.left.graphql, "graphql-left", "", "base address of its GraphQL, if that is different")
 	flags.StringVar(&c.right.rest, "right", "", "base address of the other service")
-	flags.StringVar(&c.right.queue, "queue-right", "", "base address of its queue, if it is another one")
-	flags.StringVar(&c.right.graphql, "graphql-right", "", "base address of its GraphQL, if it is another one")
+	flags.StringVar(&c.right.queue, "queue-right", "", "base address of its queue, if that is different")
+	flags.StringVar(&c.right.graphql, "graphql-right", "", "base address of its GraphQL, if that is different")
 	flags.StringVar(&c.against.rest, "against", "", "base address of a service that is compared with the recorded answers")
-	flags.StringVar(&c.against.queue, "queue-against", "", "base address of its queue, if it is another one")
-	flags.StringVar(&c.against.graphql, "graphql-against", "", "base address of its GraphQL, if it is another one")
+	flags.StringVar(&c.against.queue, "queue-against", "", "base address of its queue, if that is different")
+	flags.StringVar(&c.against.graphql, "graphql-against", "", "base address of its GraphQL, if that is different")
 	flags.StringVar(&c.key, "key", "", "key for the service, or for both; better given as BERTH_KEY, since others see command lines")
-	flags.StringVar(&c.keyLeft, "key-left", "", "key for the one service, if it is another one; better given as BERTH_KEY_LEFT")
-	flags.StringVar(&c.keyRight, "key-right", "", "key for the other service, if it is another one; better given as BERTH_KEY_RIGHT")
+	flags.StringVar(&c.keyLeft, "key-left", "", "key for the one service, if it has a key of its own; better given as BERTH_KEY_LEFT")
+	flags.StringVar(&c.keyRight, "key-right", "", "key for the other service, if it has a key of its own; better given as BERTH_KEY_RIGHT")
 	flags.StringVar(&c.contract, "contract", "", "the edition of answers that name none: "+strings.Join(app.Contracts(), ", ")+"; without it the strict one")
-	flags.StringArrayVar(&c.ignore, "ignore", nil, "a JSON Pointer to what is not compared in bodies, with * for any step, and an operation before it if it is about one; may be given often")
-	flags.StringArrayVar(&c.ignoreHeaders, "ignore-header", nil, "the name of a header that is not compared; may be given often")
+	flags.StringArrayVar(&c.ignore, "ignore", nil, "a JSON Pointer to what is not compared in bodies, with * for any step, and an operation before it if it is about one; repeatable")
+	flags.StringArrayVar(&c.ignoreHeaders, "ignore-header", nil, "the name of a header that is not compared; repeatable")
 	flags.BoolVar(&c.exact, "exact", false, "compare by value what is never the same, too")
-	flags.DurationVar(&c.patience, "patience", 30*time.Second, "how long things may take to have the status that was recorded")
+	flags.DurationVar(&c.patience, "patience", 30*time.Second, "how long to wait for the recorded status")
 	asSettings(flags, "key")
 	_ = cmd.RegisterFlagCompletionFunc("contract", cobra.FixedCompletions(app.Contracts(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsRequiredTogether("left", "right")

@@ -17,11 +17,11 @@ func newConfigCommand() *cobra.Command {
 		Long: `Show which settings there are and what they are set to.
 
 A setting has one name: --queue-listen on the command line is BERTH_QUEUE_LISTEN in the environment and queue-listen in the
-configuration file. The flag counts most, then the environment, where an empty variable is none, then the file, then the
-default. A list, like endpoint, is one value a line in the environment and a list in the file.
+configuration file. The flag comes first, then the environment, where an empty variable does not count, then the file, then the
+default. A list, like endpoint, has one value per line in the environment and is a list in the file.
 
-The file is that of --config, else of BERTH_CONFIG, else berth/config.yaml in your configuration directory ($XDG_CONFIG_HOME
-or ~/.config on Linux); one file, never several. It is YAML, and a name that is no setting is an error:
+The file is that of --config, otherwise that of BERTH_CONFIG, otherwise berth/config.yaml in your configuration directory
+($XDG_CONFIG_HOME or ~/.config on Linux). Only one file is read. It is YAML, and an unknown setting is an error:
 
   server: http://gpu-1:8765
   key: brt_...
@@ -29,7 +29,7 @@ or ~/.config on Linux); one file, never several. It is YAML, and a name that is 
   endpoint:
     - echo=berth worker --handler echo
 
-There is none in the working directory: what somebody else put there must not get your key.`,
+No file is read from the working directory: a file that somebody else put there must not get your key.`,
 	}
 
 	cmd.AddCommand(newConfigShowCommand())
@@ -48,7 +48,7 @@ func newConfigShowCommand() *cobra.Command {
 		Use:   "show",
 		Short: "Show every setting, its value and where it comes from",
 		Long: `Show every setting, its value and where it comes from, as berth serve and the commands for a server have it. A key is never
-shown, only whether it is set. Other flags may be given, to see what they change.`,
+shown, only whether it is set. Give other flags to see what they change.`,
 		Example: `  berth config show
   berth config show --json
   berth config show --config ./berth.yaml --listen :9000`,

@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -25,24 +27,27 @@ type conformanceCommand struct {
 	junit, html      string
 }
 
+// ownServers is how many servers of its own it checks rules beside at the same time: some rules only wait.
+const ownServers = 6
+
 func newConformanceCommand() *cobra.Command {
 	var c conformanceCommand
 	cmd := &cobra.Command{
 		Use:   "conformance",
 		Short: "Check every documented rule against a server",
 		Long: `Check every documented rule against a server over HTTP, and print PASS, FAIL or SKIPPED for each and the totals of each
-area. Without --target it checks a server of its own on a new database. A rule that the server lacks something for is SKIPPED, with
-the reason; the totals group the reasons. --junit and --html write the same to files. The exit code is 1 if a rule fails, 3 if the server refuses the key or has no such endpoint, 4 if it is not reached.
+area. Without --target it checks servers of its own, each on a new database. If the server lacks something that a rule needs, the rule is SKIPPED
+with the reason; the totals group the reasons. --junit and --html write the same to files. The exit code is 1 if a rule fails, 3 if the server refuses the key or has no such endpoint, 4 if it is not reached.
 
-The rules create and delete pods, endpoints and more, and delete what they created. They play the worker of an endpoint: of one
-that they create and delete, or of --endpoint, which must have no workers. Where the server limits requests, they wait; with a second
-key that is exempt from limits (berth keys create --exempt) as --exempt-key they need not. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
+The rules create and delete pods, endpoints and more, and delete what they created. They act as the worker of an endpoint: of one
+that they create and delete, or of --endpoint, which must have no workers. If the server limits requests, they wait; a second key
+that is exempt from limits (berth keys create --exempt), given as --exempt-key, avoids that. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
 where the server does not post there (berth serve --private-webhooks).
 
-Some rules wait: that a result is kept for 30 minutes is seen after 30 minutes. With the test controls they set the clock; without,
---wait says for how long a rule may wait in real time. They wait beside each other. The others say how long they would need.
+Some rules wait: to see that a result is kept for 30 minutes takes 30 minutes. With the test controls they set the clock. Without them,
+--wait says how long a rule may wait in real time. The rules wait at the same time, and those that are skipped say how long they would need.
 
-With the test controls the rules set the clock of the server forward and reset its state: use a server that nobody else needs.`,
+With the test controls the rules advance the clock of the server and reset its state: use a server that nobody else needs.`,
 		Example: `  berth conformance
   berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --junit report.xml --html report.html
   berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --exempt-key "$(berth keys create --exempt --json | jq -r .key)"
@@ -52,8 +57,8 @@ With the test controls the rules set the clock of the server forward and reset i
 	}
 
 	flags := cmd.Flags()
-	flags.StringVar(&c.target.URL, "target", "", "base address of the server; empty: a server of its own")
-	flags.StringVar(&c.target.QueueURL, "queue-target", "", "base address of its queue, if it is another one")
+	flags.StringVar(&c.target.URL, "target", "", "base address of the server; if empty, a server of its own")
+	flags.StringVar(&c.target.QueueURL, "queue-target", "", "base address of its queue, if that is different")
 	flags.StringVar(&c.target.Key, "key", "", "a key with every scope")
 	flags.StringVar(&c.target.ExemptKey, "exempt-key", "", "a key of the same user that is exempt from limits, for all rules but those about limits")
 	flags.StringVar(&c.target.Endpoint, "endpoint", "", "id of an endpoint without workers; without it the rules create one")
@@ -62,14 +67,14 @@ With the test controls the rules set the clock of the server forward and reset i
 	flags.StringVar(&c.target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
 	flags.StringVar(&c.target.Contract, "contract", "", "check the rules of this edition of the contract, which every request names: "+strings.Join(app.Contracts(), ", ")+"; without it those of the strict one, and requests name none")
 	asSettings(flags, "key")
-	flags.StringSliceVar(&c.only, "only", nil, "check these rules alone: ids, or what ids begin with before a dot (pods.logs); commas between them")
+	flags.StringSliceVar(&c.only, "only", nil, "check only these rules: ids, or the beginning of ids up to a dot (pods.logs), separated by commas")
 	flags.StringSliceVar(&c.skip, "skip", nil, "do not check these rules, named as for --only")
-	flags.StringSliceVar(&c.area, "area", nil, "check the rules of these areas alone (pods,queue)")
+	flags.StringSliceVar(&c.area, "area", nil, "check only the rules of these areas (pods,queue)")
 	flags.Uint64Var(&c.shuffle, "shuffle", 0, "check the rules in a random order of this seed; 0: by their ids")
-	flags.DurationVar(&c.patience, "patience", time.Minute, "how long to wait for what happens unasked, such as a pod that comes up")
+	flags.DurationVar(&c.patience, "patience", time.Minute, "how long to wait for what happens by itself, such as a pod that starts")
 	flags.DurationVar(&c.wait, "wait", 0, "without test controls, check in real time the rules that wait for at most so long altogether (15m); each has an endpoint of its own")
-	flags.StringVar(&c.junit, "junit", "", "write the outcomes to this file too, as they come")
-	flags.StringVar(&c.html, "html", "", "write them as a page to read to this file, as they come: one file, without scripts")
+	flags.StringVar(&c.junit, "junit", "", "write the outcomes to this JUnit file too, as they come")
+	flags.StringVar(&c.html, "html", "", "write the outcomes to this file as a page to read, as they come: one file, without scripts")
 
 	return cmd
 }
@@ -98,20 +103,15 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		return err
 	}
 
+	var beside []conformance.Target
 	if c.target.URL == "" {
-		dir, err := os.MkdirTemp("", "berth-conformance-")
+		defer collectSeldom()()
+		stop, more, err := c.own(cmd.Context(), min(ownServers, len(rules)))
 		if err != nil {
 			return err
 		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		own, stop, err := conformance.Own(cmd.Context(), dir)
-		if err != nil {
-			return err
-		}
-
-		defer func() { _ = stop() }()
-		own.Contract = c.target.Contract
-		c.target = own
+		defer stop()
+		beside = more
 	} else if err := c.checkTarget(); err != nil {
 		return misuse(err, "")
 	}
@@ -123,7 +123,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		}
 	}
 
-	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, RealTime: c.wait, Waits: func(d time.Duration) {
+	suite := conformance.Suite{Target: c.target, Beside: beside, Documents: documents, Patience: c.patience, RealTime: c.wait, Waits: func(d time.Duration) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the server takes no more requests of this key for %s: waiting (with --exempt-key it need not)\n", d)
 	}}
 	outcomes, ended := suite.Run(cmd.Context(), conformance.Options{Rules: rules, Shuffle: c.shuffle, Ended: func(o conformance.Outcome) {
@@ -152,6 +152,43 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	}
 
 	return nil
+}
+
+// seldomMemory is how many bytes the process may have before the collector runs as often as ever, while it is collectSeldom's.
+const seldomMemory = 512 << 20
+
+// collectSeldom has the collector run seldom until the function that it gives is called: servers that live for seconds leave little, and
+// what the collector takes of the processors the rules have. Who sets GOGC or GOMEMLIMIT decides alone.
+func collectSeldom() (asBefore func()) {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(seldomMemory)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
+}
+
+// own starts servers to check on new databases: the first is the target, and rules are checked beside the others at the same time.
+func (c *conformanceCommand) own(ctx context.Context, servers int) (stop func(), beside []conformance.Target, err error) {
+	dir, err := os.MkdirTemp("", "berth-conformance-")
+	if err != nil {
+		return nil, nil, err
+	}
+	own, end, err := conformance.OwnSeveral(ctx, dir, servers)
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+
+	for i := range own {
+		own[i].Contract = c.target.Contract
+	}
+	c.target = own[0]
+	return func() {
+		_ = end()
+		_ = os.RemoveAll(dir)
+	}, own[1:], nil
 }
 
 // checkTarget fails if the flags cannot be those of a server.

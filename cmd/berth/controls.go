@@ -74,7 +74,7 @@ func quotaFields() []field {
 func newControlsQuotasCommand() *cobra.Command {
 	return putCommand(&cobra.Command{
 		Use: "quotas", Aliases: []string{"quota"}, Short: "Set how many requests a user may make",
-		Long:    "Set how many requests a user may make. The counts of the present windows start anew.",
+		Long:    "Set how many requests a user may make. The counts of the present windows begin again at zero.",
 		Example: "  berth controls quotas --minute 60 --hour 1000 --day 10000",
 	}, body{fields: quotaFields()}, func(ctx context.Context, c *connection, contentType string, body io.Reader) (*http.Response, error) {
 		return c.controls.SetQuotasWithBody(ctx, contentType, body)
@@ -92,8 +92,8 @@ func fleetFields() []field {
 func newControlsFleetCommand() *cobra.Command {
 	return putCommand(&cobra.Command{
 		Use: "fleet", Short: "Set how the simulated fleet behaves, for pods that are created or started from now on",
-		Long: `Set how the simulated fleet behaves, for pods that are created or started from now on. The member capacity, a list of hosts, can be set from a
-file; the members are those of spec/controls.yaml.`,
+		Long: `Set how the simulated fleet behaves, for pods that are created or started from now on. The member capacity, a list of hosts, can only be set from a
+file; spec/controls.yaml has the members.`,
 		Example: `  berth controls fleet --boot 20s --interrupt-after 1h --interrupt-seed 7
   echo '{"capacity": [{"gpu": "NVIDIA L4", "dataCenterId": "EU-RO-1", "count": 1}]}' | berth controls fleet --file -`,
 	}, body{fields: fleetFields()}, func(ctx context.Context, c *connection, contentType string, body io.Reader) (*http.Response, error) {
@@ -107,8 +107,8 @@ var storageStates = []string{"writable", "full", "failing", "locked"}
 func newControlsStorageCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "storage writable|full|failing|locked", Short: "Set whether the storage takes writes", Args: cobra.ExactArgs(1), ValidArgs: storageStates,
-		Long: `Set whether the storage takes writes. While it does not, what would write is refused as by a disk that is full, that fails, or whose database
-another program keeps locked.`,
+		Long: `Set whether the storage accepts writes. While it does not, requests that would write are refused, as when the disk is full or fails, or when
+another program keeps the database locked.`,
 		Example: "  berth controls storage full\n  berth controls storage writable",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(storageStates, args[0]) {
@@ -128,8 +128,8 @@ func newControlsInterruptCommand() *cobra.Command {
 	var pod, endpoint, worker string
 	cmd := &cobra.Command{
 		Use: "interrupt", Short: "Interrupt pods or workers, as when somebody else gets their room", Args: cobra.NoArgs,
-		Long: `Interrupt pods or workers, as when somebody else gets their room: they get SIGTERM, and SIGKILL five seconds later. Pods are EXITED then,
-and the jobs of workers go back to the queue. Without a flag it is every pod that is interruptible.`,
+		Long: `Interrupt pods or workers, as when somebody else gets their room: they get SIGTERM, and SIGKILL five seconds later. Pods are then EXITED,
+and the jobs of workers go back to the queue. Without a flag it interrupts every interruptible pod.`,
 		Example: "  berth controls interrupt\n  berth controls interrupt --pod k3v9x2m1q8w7rt\n  berth controls interrupt --endpoint f08vqgrv1p2xkd",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return controlled(cmd, controlsTake, func(c *connection) error {

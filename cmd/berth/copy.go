@@ -24,8 +24,8 @@ func newPodCopyCommand(r *resource[rest.Pod]) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cp FROM TO",
 		Short: "Copy files and folders into a pod, or out of one",
-		Long: `Copy a file or a folder into a pod, or out of one: one of FROM and TO is POD:PATH, the other a path here. What exists and is a
-folder at TO gets FROM into it; otherwise TO is what FROM is called there. Modes and symbolic links are kept, owners are not: what
+		Long: `Copy a file or a folder into a pod, or out of one: one of FROM and TO is POD:PATH, the other a path here. If TO is an
+existing folder, FROM is copied into it; otherwise TO is the name of the copy. Modes and symbolic links are kept, owners are not: what
 comes into a pod belongs to the user of its image. The image needs sh and tar, as nearly every one has.`,
 		Example: "  berth pods cp model.bin k3v9x2m1q8w7rt:/workspace\n  berth pods cp k3v9x2m1q8w7rt:/workspace/results ./results",
 		Args:    cobra.ExactArgs(2),

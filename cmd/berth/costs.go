@@ -29,8 +29,8 @@ func newCostsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "costs", Aliases: []string{"cost"}, Short: "Show what would have been paid for what ran", Args: cobra.NoArgs,
 		Long: `Show what would have been paid for the pods, clusters, endpoints and network volumes of all users of a server with test controls (berth serve
---test-controls), those that were deleted too, since its first start or the last reset, on its clock. The key is that of the controls, which
-the server prints when it starts. The last line is the total, of what is not shown too.`,
+--test-controls), including deleted ones, since its first start or the last reset, by its clock. The key is that of the controls, which
+the server prints when it starts. The last line is the total, including what is not shown.`,
 		Example: `  berth costs
   berth costs --by user --since 2026-11-23T08:00:00Z
   berth costs --limit 1 --json | jq .total`,
@@ -44,8 +44,8 @@ the server prints when it starts. The last line is the total, of what is not sho
 	}
 
 	flags := cmd.Flags()
-	flags.StringVar(&by, "by", "resource", "what each line is of: resource, kind or user")
-	flags.StringVar(&user, "user", "", "the user whose costs alone are shown")
+	flags.StringVar(&by, "by", "resource", "what each line covers: resource, kind or user")
+	flags.StringVar(&user, "user", "", "show only the costs of this user")
 	flags.StringVar(&since, "since", "", "the time from which on costs are counted, such as 2026-11-23T08:00:00Z")
 	flags.StringVar(&until, "until", "", "the time up to which they are counted")
 	flags.Int64Var(&limit, "limit", 100, "how many lines there are at most, the highest costs; 1000 at most")

@@ -30,13 +30,13 @@ func newDevCommand() *cobra.Command {
 		Use:   "dev HANDLER.py | dev -- COMMAND [ARG...]",
 		Short: "Run the server with an endpoint for your handler",
 		Long: `Run the server with one endpoint, "dev", whose worker is your handler: an unmodified worker program that takes its jobs
-from the server. The worker is running before the first job, and what it prints is shown. It is started anew when the handler
-changes or a file of its kind beside or below it, which is what it imports; a job that it holds is finished first.
+from the server. The worker is running before the first job, and what it prints is shown. It is restarted when the handler changes, or
+a file of the same kind beside or below it, which it may import; a job that it holds is finished first.
 
-A handler in Python is run by the Python of the virtual environment at hand: that of VIRTUAL_ENV, else .venv beside the handler,
-else .venv in the working directory, else the environment that berth itself is installed in, else the one on the PATH.
+A handler in Python is run by the Python of the first virtual environment that there is: that of VIRTUAL_ENV, .venv beside the handler,
+.venv in the working directory, or the environment that berth itself is installed in. Otherwise it is the Python on the PATH.
 
-With --input it runs one job with that input, prints the job at its end and ends, with exit code 5 if the job did not complete.
+With --input it runs one job with that input, prints the job when it has ended, and exits, with code 5 if the job did not complete.
 
 The key is kept in the data directory, in dev.key, for its owner alone, and is the same at every start.`,
 		Example: `  berth dev handler.py

@@ -20,8 +20,8 @@ func newDocsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "docs", Short: "Show the documentation of this version in a browser, without a network", Args: cobra.NoArgs,
 		Long: `Serve the documentation of this version and print its address, until it is interrupted: the pages that a server has at /docs, with their search, and
-those of the documents. It needs no server, no data and no network. The pages of the documents send requests to a server where they come from
-one; here there is none.`,
+those of the documents. It needs no server, no data and no network. On a server the pages of the documents can send requests to it; here
+there is no server.`,
 		Example: `  berth docs
   berth docs --listen 127.0.0.1:9000 --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,6 +33,25 @@ type block struct{ language, at, page, text string }
 // documented are the files whose blocks and words are checked: the pages of the site, and what leads to them.
 func documented() []string {
 	return append(site.Sources(), "README.md", "CONTRIBUTING.md")
+}
+
+// everyPage gives every Markdown file of the repository.
+func everyPage(t *testing.T) (pages []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"artefacts", "bin", "dist", "node_modules"}, entry.Name())):
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".md"):
+			pages = append(pages, name)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Subset(t, pages, documented())
+	return pages
 }
 
 // blocksOf reads the blocks of a page, and gives the rest of it.
@@ -87,10 +108,10 @@ func unless(ok bool, says string) error {
 	return errors.New(says)
 }
 
-// TestDocs_EveryBlockIsChecked looks at each block of the documentation: it is run by make readme, or what it says is read by what would read it.
+// TestDocs_EveryBlockIsChecked looks at each block of the documentation without running it: make readme and make blocks do that.
 func TestDocs_EveryBlockIsChecked(t *testing.T) {
 	t.Parallel()
-	for _, page := range documented() {
+	for _, page := range everyPage(t) {
 		blocks, _ := blocksOf(t, page)
 		for _, b := range blocks {
 			check := checks[b.language]
@@ -99,6 +120,14 @@ func TestDocs_EveryBlockIsChecked(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDocs_EveryExampleOfTheHelpIsACall reads the examples of each command, which docs/commands.md shows, as the program would.
+func TestDocs_EveryExampleOfTheHelpIsACall(t *testing.T) {
+	t.Parallel()
+	all(newCommand(), func(cmd *cobra.Command) {
+		assert.NoError(t, checkShell(block{text: cmd.Example}), cmd.CommandPath())
+	})
 }
 
 // TestDocs_READMEIsRun holds the blocks of the README, which nothing runs, against pages whose blocks are run or checked.

@@ -59,6 +59,24 @@ func every(cmd *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
+// ofOthers installs or runs berth of a registry, which is somebody else's program there: ours is berth-server.
+var ofOthers = regexp.MustCompile(`\b(pip install|pipx \w+|uvx|uv tool \w+|npx|npm (?:install|i|exec))( -\S+| runpod)* berth([\s@=` + "`" + `]|$)`)
+
+func TestDocs_InstallNobodyElsesProgram(t *testing.T) {
+	t.Parallel()
+	for _, page := range append(everyPage(t), "deploy/check-release.sh") {
+		text, err := os.ReadFile(filepath.Join("../..", page))
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			if !strings.Contains(line, "get somebody else's program") {
+				assert.NotRegexp(t, ofOthers, line, page)
+			}
+		}
+	}
+	require.Regexp(t, ofOthers, "uvx berth dev")
+	require.NotRegexp(t, ofOthers, "npx berth-server dev")
+}
+
 var (
 	linked  = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
@@ -68,8 +86,7 @@ var (
 // where they lead there.
 func TestDocs_LinksLeadToWhatThereIs(t *testing.T) {
 	t.Parallel()
-	pages := append(documented(), "CHANGELOG.md", "BENCH.md", "deploy/release/files/npm/README.md", "deploy/release/files/python/README.md")
-	for _, page := range pages {
+	for _, page := range everyPage(t) {
 		_, prose := blocksOf(t, page)
 		for _, link := range linked.FindAllStringSubmatch(codeWords.ReplaceAllString(prose, "`code`"), -1) {
 			if strings.Contains(link[1], "://") || strings.HasPrefix(link[1], "mailto:") {

@@ -18,9 +18,9 @@ func newDoctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Show which runtimes and GPUs this machine has, or why not, and how the database of --store stands",
 		Long: `Show which runtimes this machine has for pods (berth serve --runtime), what they cannot do, and which GPUs there are. With --store,
-show how that database stands, which server owns it, and which others there are. With --tls-cert, show for how long that certificate is
-good, for which names, and whether others can read its key.
-The settings of the runtimes count as they do for berth serve. It changes nothing, and it is no failure if something is missing.`,
+show the state of that database, which server owns it, and which others there are. With --tls-cert, show how long that certificate is
+valid, for which names, and whether other users can read its key.
+It uses the settings of the runtimes like berth serve. It changes nothing, and does not fail if something is missing.`,
 		Example: "  berth doctor",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -44,7 +44,7 @@ says that changes were missed, or that everything is another. It goes on until i
 	}
 
 	cmd.Flags().StringSliceVar(&kinds, "kinds", nil, "only events of these kinds, such as pod,job")
-	cmd.Flags().Int64Var(&f.count, "count", 0, "end after so many events; 0: never")
+	cmd.Flags().Int64Var(&f.count, "count", 0, "end after this many events; 0: never")
 	_ = cmd.RegisterFlagCompletionFunc("kinds", words(followedKinds...).values)
 	return cmd
 }

@@ -30,13 +30,13 @@ type execFlags struct {
 }
 
 func (f *execFlags) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&f.stdin, "stdin", "i", false, "hand the standard input to the command")
+	cmd.Flags().BoolVarP(&f.stdin, "stdin", "i", false, "pass the standard input to the command")
 	cmd.Flags().BoolVarP(&f.tty, "tty", "t", false, "give the command a terminal")
 }
 
-const execLong = `Run a command in %s, beside what it runs: in its file system, as its user and with its environment. The exit
-code of the command is that of berth. With -it it has your terminal. Without a command it is a shell: bash if the image has it, or
-else sh. When the connection ends, the command does.`
+const execLong = `Run a command in %s, beside what it runs: in its file system, as its user and with its environment. berth
+exits with the exit code of the command. With -it the command has your terminal. Without a command it is a shell: bash if the image
+has it, otherwise sh. The command ends when the connection does.`
 
 func newPodExecCommand(r *resource[rest.Pod]) *cobra.Command {
 	var f execFlags
@@ -59,7 +59,7 @@ func newPodShellCommand(r *resource[rest.Pod]) *cobra.Command {
 	return &cobra.Command{
 		Use:               "shell POD",
 		Short:             "Open a shell in a pod",
-		Long:              "Open a shell in a pod, with your terminal: bash if the image has it, or else sh. It is berth pods exec POD -it.",
+		Long:              "Open a shell in a pod, with your terminal: bash if the image has it, otherwise sh. It is the same as berth pods exec POD -it.",
 		Example:           "  berth pods shell k3v9x2m1q8w7rt",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: r.ids().first().values,

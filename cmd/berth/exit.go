@@ -28,7 +28,7 @@ const exitCodes = `Exit codes:
   2  the command line, the environment or the configuration file makes no sense
   3  the server refused the request
   4  the server was not reached
-  5  the pod or job that was waited for ended otherwise
+  5  the pod or job that the command waited for ended in another way
   6  the time of --timeout was over first`
 
 // failure is an error that leads to an exit code of its own. Notes are more of what is wrong, a line each; usage is how the command

@@ -91,26 +91,26 @@ func (f *faultFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.id, "id", "", "its id, unique among the faults; without it the server gives it one")
 	flags.StringVar(&f.operation, "operation", "", "an operationId such as createPod, graphql. and a field of Query or Mutation, or * for all")
-	flags.StringVar(&f.when, "when", "before", "before the operation, or after it: its effect is kept")
+	flags.StringVar(&f.when, "when", "before", "before the operation, or after it, so that its effect is kept")
 	flags.StringVar(&f.resource, "resource", "", "only calls with this id in the path")
 	flags.StringVar(&f.keyID, "key-id", "", "only calls with the key of this id")
 	flags.StringArrayVar(&f.body, "body", nil, "only calls whose JSON body has this value, POINTER=JSON such as /input/n=7; may be repeated")
 
-	flags.Int64Var(&f.after, "after", 0, "calls that are let through first")
+	flags.Int64Var(&f.after, "after", 0, "how many calls pass first")
 	flags.Int64Var(&f.nth, "nth", 0, "only the nth call that it matches, from 1")
-	flags.Int64Var(&f.every, "every", 0, "only each nth call that it matches")
+	flags.Int64Var(&f.every, "every", 0, "only every nth call that it matches")
 	flags.Int64Var(&f.times, "times", 0, "how often it is met; without it always")
 	flags.Float64Var(&f.probability, "probability", 0, "how likely a call meets it, from 0 to 1; without it always")
-	flags.Int64Var(&f.seed, "seed", 0, "what is drawn comes from it: the same calls meet the same")
+	flags.Int64Var(&f.seed, "seed", 0, "the random choices depend on it: with the same seed the same calls meet the fault")
 
 	flags.Int64Var(&f.latency, "latency", 0, "milliseconds on the clock of the server")
 	flags.Int64Var(&f.latencyMax, "latency-max", 0, "with it the milliseconds are drawn evenly between --latency and it")
 	flags.Int64Var(&f.status, "status", 0, "a problem of this status, 400 to 599, in place of the answer")
 	flags.Int64Var(&f.retryAfter, "retry-after", 0, "seconds of its header Retry-After")
 	flags.BoolVar(&f.drop, "drop", false, "cut the connection without an answer")
-	flags.Int64Var(&f.half, "half", 0, "send so many percent of the body, 0 to 99, and cut the connection; with --when after")
-	flags.BoolVar(&f.garbage, "garbage", false, "send as many bytes that are no JSON; with --when after")
-	flags.Int64Var(&f.bytesPerSecond, "bytes-per-second", 0, "send the body so fast; with --when after")
+	flags.Int64Var(&f.half, "half", 0, "send this percentage of the body, 0 to 99, and cut the connection; with --when after")
+	flags.BoolVar(&f.garbage, "garbage", false, "send as many bytes that are not JSON; with --when after")
+	flags.Int64Var(&f.bytesPerSecond, "bytes-per-second", 0, "send the body at this speed; with --when after")
 }
 
 // fault gives the fault of the flags that were given; the error names the one that makes no sense.

@@ -13,7 +13,7 @@ import (
 )
 
 func globalVolumes() *resource[rest.GlobalVolume] {
-	name := body{fields: []field{text("name", "/name", "what you call it")}}
+	name := body{fields: []field{text("name", "/name", "its name")}}
 	return &resource[rest.GlobalVolume]{
 		noun: "global volume", article: "a", nouns: "global-volumes",
 		examples: map[string]string{

@@ -109,7 +109,7 @@ func newHostsDrainCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&undo, "undo", false, "have it used again")
+	cmd.Flags().BoolVar(&undo, "undo", false, "use it again")
 	return cmd
 }
 

@@ -83,10 +83,10 @@ of runsync for one.`,
 	flags := cmd.Flags()
 	flags.StringVar(&endpoint, "endpoint", "", "the endpoint whose jobs they are, by its id or name")
 	flags.StringVar(&status, "status", "", "IN_QUEUE, IN_PROGRESS, COMPLETED, FAILED, CANCELLED or TIMED_OUT")
-	flags.StringVar(&from, "from", "", "the time at which a job was submitted at the earliest, such as 2026-11-23T08:00:00Z")
-	flags.StringVar(&to, "to", "", "the time before which it was submitted")
+	flags.StringVar(&from, "from", "", "only jobs that were submitted at this time or later, such as 2026-11-23T08:00:00Z")
+	flags.StringVar(&to, "to", "", "only jobs that were submitted before this time")
 	flags.StringVar(&text, "error", "", "a text that its error contains")
-	flags.IntVar(&limit, "limit", listedJobs, "how many are listed at most")
+	flags.IntVar(&limit, "limit", listedJobs, "how many to list at most")
 	return cmd
 }
 

@@ -240,7 +240,7 @@ func newStatusCommand() *cobra.Command {
 		},
 	}
 
-	cmd.Flags().DurationVar(&ttl, "ttl", 0, "let the job live so much longer, from now")
+	cmd.Flags().DurationVar(&ttl, "ttl", 0, "let the job live this much longer, from now")
 	addFollow(cmd, &w, &follow)
 	return cmd
 }

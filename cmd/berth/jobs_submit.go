@@ -23,7 +23,7 @@ func jobFields() []field {
 		text("webhook", "/webhook", "address to post the result to"),
 		span("execution-timeout", "/policy/executionTimeout", "how long the job may be in progress, like 5m", time.Millisecond),
 		span("ttl", "/policy/ttl", "how long the job may live in all, like 1h", time.Millisecond),
-		truth("low-priority", "/policy/lowPriority", "serve it after the others, and start no worker for it"),
+		truth("low-priority", "/policy/lowPriority", "run it after the others, and start no worker for it"),
 	}
 }
 

@@ -40,8 +40,8 @@ func (f *journalFlags) add(cmd *cobra.Command, limit int64) {
 	flags.StringVar(&f.keyID, "key-id", "", "the id of the key that was sent")
 	flags.StringVar(&f.resource, "resource", "", "an id in the path")
 	flags.StringVar(&f.status, "status", "", "a status, or a class such as 4xx; 0: no answer")
-	flags.StringVar(&f.since, "since", "", "the time at which a request came at the earliest, such as 2026-11-23T08:00:00Z")
-	flags.StringVar(&f.until, "until", "", "the time before which it came")
+	flags.StringVar(&f.since, "since", "", "only requests that came at this time or later, such as 2026-11-23T08:00:00Z")
+	flags.StringVar(&f.until, "until", "", "only requests that came before this time")
 	flags.Int64Var(&f.after, "after", 0, "the number after which the entries begin: the first of them are shown, and not the last")
 	flags.Int64Var(&f.limit, "limit", limit, "how many there are at most; 0: all")
 }

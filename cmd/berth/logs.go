@@ -20,8 +20,8 @@ import (
 // quiet is after what time without a line all that there were are taken to have come: the server's stream has no mark for it.
 const quiet = time.Second
 
-const logsLong = `Print what %s wrote: without --follow the lines that there are, with it also those that will be, until there will be
-none any more. Lines of berth itself, about starting and stopping, come after [system]. With --json each line is a JSON object of
+const logsLong = `Print what %s wrote: without --follow the lines so far, with it also the lines to come, until there can be no
+more. Lines of berth itself, about starting and stopping, come after [system]. With --json each line is a JSON object of
 source, line and ts.`
 
 // logQuery is what the flags of logs ask for.
@@ -32,11 +32,11 @@ type logQuery struct {
 }
 
 func (q *logQuery) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&q.follow, "follow", false, "go on with the lines that will be written")
+	cmd.Flags().BoolVar(&q.follow, "follow", false, "continue with the lines that are still to come")
 	cmd.Flags().BoolVar(&q.timestamps, "timestamps", false, "print the time before each line")
-	cmd.Flags().Int64Var(&q.tail, "tail", 100, "how many of the last lines to begin with")
+	cmd.Flags().Int64Var(&q.tail, "tail", 100, "how many of the last lines to print first")
 	cmd.Flags().StringVar(&q.source, "source", "", "only lines of the container, or of the system")
-	cmd.Flags().StringVar(&q.since, "since", "", "only lines from then on: a time like 2026-01-31T12:00:00Z, or how long ago, like 10m; --tail does not count then")
+	cmd.Flags().StringVar(&q.since, "since", "", "only lines from this time on: a time like 2026-01-31T12:00:00Z, or how long ago, like 10m; --tail then has no effect")
 	_ = cmd.RegisterFlagCompletionFunc("source", words("container", "system").values)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		_, err := q.params()

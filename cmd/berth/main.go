@@ -21,10 +21,22 @@ var version = "dev"
 
 func main() {
 	version = orModule(version, debug.ReadBuildInfo)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(context.Background())
 	code := conclude(ctx, os.Stderr, newCommandFor(os.Args[1:]).ExecuteContext(ctx))
 	stop()
 	os.Exit(code)
+}
+
+// untilSignal gives a context that ends when the program is to end: interrupted, terminated, or hung up as its terminal closes. Who was
+// started with hang-ups ignored, as by nohup, goes on; they are caught there, too, since what is ignored would be so in every program that
+// this one starts, and a shell in a pod has to end with its session.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	if signal.Ignored(syscall.SIGHUP) {
+		signals = signals[:2]
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	return signal.NotifyContext(ctx, signals...)
 }
 
 // orModule gives the version of the module that the program was built from, where the linker set none and Go knows it.
@@ -44,7 +56,7 @@ type entry struct {
 // The commands, in the two groups of the help.
 var (
 	serverCommands = []entry{
-		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"migrate", newMigrateCommand}, {"backup", newBackupCommand}, {"restore", newRestoreCommand}, {"check", newCheckCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
+		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"users", newUsersCommand}, {"migrate", newMigrateCommand}, {"backup", newBackupCommand}, {"restore", newRestoreCommand}, {"check", newCheckCommand}, {"seed", newSeedCommand}, {"conformance", newConformanceCommand},
 		{"record", newRecordCommand}, {"play", newPlayCommand}, {"compare", newCompareCommand},
 		{"doctor", newDoctorCommand}, {"docs", newDocsCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
 	}
@@ -90,8 +102,8 @@ func newRoot(serverCommands, clientCommands []entry) *cobra.Command {
 		Short: "Pods and serverless jobs on your own machines",
 		Long: `Pods and serverless jobs on your own machines: the server, and the commands that speak to one over HTTP.
 
-A setting is taken from its flag, else from the environment (--queue-listen is BERTH_QUEUE_LISTEN), else from the
-configuration file (queue-listen: …), else it has its default; see berth config --help.
+berth takes a setting from its flag, otherwise from the environment (--queue-listen is BERTH_QUEUE_LISTEN), otherwise from the
+configuration file (queue-listen: …), and otherwise uses the default; see berth config --help.
 
 ` + exitCodes,
 		Example: `  berth serve --endpoint 'echo=berth worker --handler echo'
@@ -109,9 +121,9 @@ configuration file (queue-listen: …), else it has its default; see berth confi
 	}
 
 	root.PersistentFlags().Bool("json", false, "print JSON")
-	root.PersistentFlags().BoolP("quiet", "q", false, "print ids alone, one a line, and nothing where there are none")
+	root.PersistentFlags().BoolP("quiet", "q", false, "print only ids, one per line, and nothing if there are none")
 	root.Flags().Bool("version", false, "print the version")
-	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, else berth/config.yaml in your configuration directory, if it is there")
+	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, otherwise berth/config.yaml in your configuration directory, if it exists")
 	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml")
 	server := &cobra.Group{ID: "server", Title: "The server and its tools:"}
 	client := &cobra.Group{ID: "client", Title: "What speaks to a server:"}

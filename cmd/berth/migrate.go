@@ -40,8 +40,8 @@ to use the target.`,
 		},
 	}
 
-	cmd.Flags().String("from", "", "what is copied: a data directory, a database file, or postgres://user@host/database")
-	cmd.Flags().String("to", "", "where it goes, likewise: an empty database, or a file or directory that is made; a path that ends in .db is a file")
+	cmd.Flags().String("from", "", "what to copy: a data directory, a database file, or postgres://user@host/database")
+	cmd.Flags().String("to", "", "where to: an empty database, or a file or directory that is created; a path that ends in .db is a file")
 	return cmd
 }
 

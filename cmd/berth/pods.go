@@ -18,7 +18,7 @@ import (
 // container are the fields that pods, templates and endpoints share.
 func container() []field {
 	return []field{
-		text("name", "/name", "what you call it"),
+		text("name", "/name", "its name"),
 		text("image", "/image", "container image"),
 		text("args", "/args", "arguments of its entrypoint, as in a shell"),
 		number("disk", "/disk", "container disk in GB"),

@@ -51,12 +51,12 @@ func newRecordCommand() *cobra.Command {
 	var most, body int
 
 	cmd := &cobra.Command{
-		Use: "record FILE", Short: "Keep the exchanges of a client with a service, as a proxy between them", Args: cobra.ExactArgs(1),
-		Long: `Pass requests on to a service and keep each with its answer in FILE, a line of JSON each, which is on disk when the client is answered. Point the
-client at --listen in the place of the service, with its own key: it serves REST, the queue and GraphQL at the paths of a berth. Keys, cookies and other
+		Use: "record FILE", Short: "Record what a client and a service say to each other, as a proxy between them", Args: cobra.ExactArgs(1),
+		Long: `Pass requests on to a service, and keep each with its answer as a line of JSON in FILE, which is on disk when the client is answered. Point the
+client at --listen instead of the service, with its own key. The recorder serves REST, the queue and GraphQL at the paths of a berth. Keys, cookies and other
 secrets are masked before anything is kept. The upstream's certificate is checked as always.
 
-What is longer than --body, or comes after the first --most exchanges, is passed on and not kept; that is said. FILE must not be there yet.`,
+Bodies longer than --body, and everything after the first --most exchanges, are passed on and not kept, and the recorder says so. FILE must not exist yet.`,
 		Example: `  berth record --upstream http://127.0.0.1:8765 session.jsonl
   berth record --upstream https://rest.example.com --queue-upstream https://api.example.com --graphql-upstream https://api.example.com session.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,11 +87,11 @@ What is longer than --body, or comes after the first --most exchanges, is passed
 
 	flags := cmd.Flags()
 	flags.StringVar(&to.rest, "upstream", "", "base address of the service")
-	flags.StringVar(&to.queue, "queue-upstream", "", "base address of its queue, if it is another one")
+	flags.StringVar(&to.queue, "queue-upstream", "", "base address of its queue, if that is different")
 	flags.StringVar(&to.graphql, "graphql-upstream", "", "base address of its GraphQL, to which /graphql is added, if it is another one")
 	flags.StringVar(&listen, "listen", recordListen, "address to listen at; port 0: any free one")
-	flags.IntVar(&most, "most", record.DefaultMost, "how many exchanges are kept")
-	flags.IntVar(&body, "body", record.DefaultBody, "how many bytes of a body are kept")
+	flags.IntVar(&most, "most", record.DefaultMost, "how many exchanges to keep")
+	flags.IntVar(&body, "body", record.DefaultBody, "how many bytes of a body to keep")
 	return cmd
 }
 
@@ -110,8 +110,8 @@ func newPlayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "play FILE", Short: "Answer requests from a recording", Args: cobra.ExactArgs(1),
 		Long: `Answer requests as the recorded service did: by method, path, query and body, where the order of members and how a number is written make no
-difference. Equal requests are answered in the order in which they were recorded, and the last answer is repeated. Any key will do where one was sent.
-A request that nothing in the recording answers is 404, with the nearest exchange and what it has otherwise.`,
+difference. Equal requests are answered in the order in which they were recorded, and the last answer is repeated. Any key is accepted if one was sent.
+A request that the recording does not have gets 404, with the nearest exchange and how it differs.`,
 		Example: `  berth play session.jsonl
   berth play session.jsonl --listen 127.0.0.1:0 --latency --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -132,7 +132,7 @@ A request that nothing in the recording answers is 404, with the nearest exchang
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", recordListen, "address to listen at; port 0: any free one")
-	cmd.Flags().BoolVar(&latency, "latency", false, "take as long for each answer as it took when it was recorded")
+	cmd.Flags().BoolVar(&latency, "latency", false, "wait before each answer as long as it took when it was recorded")
 	return cmd
 }
 

@@ -28,9 +28,9 @@ func registries() *resource[rest.Registry] {
 		name: func(r rest.Registry) string { return r.Name },
 
 		create: body{fields: []field{
-			text("name", "/name", "what you call it"),
+			text("name", "/name", "its name"),
 			text("username", "/username", "the user of the registry"),
-			made("password-file", "/password", "the file that holds the password or token, without the newline at its end; - is the standard input", passwordText),
+			made("password-file", "/password", "the file with the password or token; a newline at its end does not count; - is the standard input", passwordText),
 		}},
 		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListRegistries(ctx)
@@ -83,7 +83,7 @@ func delegations() *resource[rest.EcrDelegation] {
 		},
 		create: body{fields: []field{
 			text("resource", "/resource", "ARN of the repository, with a tag after another colon if it is not latest"),
-			text("name", "/name", "what you call it"),
+			text("name", "/name", "its name"),
 		}},
 
 		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {

@@ -153,8 +153,8 @@ func (r *resource[T]) createCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: fmt.Sprintf("Create %s %s", r.article, r.noun),
-		Long: fmt.Sprintf(`Create %s %s from flags, from a JSON document (--file), or from a document that flags change. It is checked by the
-server, which names every violation.`, r.article, r.noun),
+		Long: fmt.Sprintf(`Create %s %s from flags, from a JSON document (--file), or from a document that flags change. The server checks it
+and names every violation.`, r.article, r.noun),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := connect(cmd)
@@ -240,7 +240,7 @@ func (r *resource[T]) updateCommand() *cobra.Command {
 		Use:     "update " + r.placeholder(),
 		Aliases: []string{"patch"},
 		Short:   fmt.Sprintf("Change %s %s", r.article, r.noun),
-		Long: fmt.Sprintf(`Change %s %s: only what flags or the document of --file name. A flag for a list or for pairs replaces them all; one
+		Long: fmt.Sprintf(`Change %s %s: only what flags or the document of --file name. A flag for a list or for pairs replaces them all, and one
 empty value empties them.`, r.article, r.noun),
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: r.ids().first().values,

@@ -122,7 +122,7 @@ The members are those of spec/controls.yaml.`,
 
 func newScriptDeleteCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ENDPOINT", Aliases: []string{"rm"}, Short: "Take the script of an endpoint back", Args: cobra.ExactArgs(1),
+		Use: "delete ENDPOINT", Aliases: []string{"rm"}, Short: "Remove the script of an endpoint", Args: cobra.ExactArgs(1),
 		Example: "  berth script delete crynabc123",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return controlled(cmd, "a script takes", func(c *connection) error {

@@ -17,7 +17,7 @@ import (
 )
 
 func secrets() *resource[rest.Secret] {
-	value := made("value-file", "/value", "the file that holds the value, as it is; - is the standard input", fileText)
+	value := made("value-file", "/value", "the file with the value, every byte of which counts; - is the standard input", fileText)
 	description := text("description", "/description", "what it is for")
 
 	return &resource[rest.Secret]{
@@ -65,7 +65,7 @@ func newSecretsCommand() *cobra.Command {
 		Long: `Store, list, change and delete secrets.
 
 A secret is stored encrypted and never shown again. An environment variable of a pod, an endpoint or a template that contains
-{{ RUNPOD_SECRET_name }} has the value there when a container starts.`,
+{{ RUNPOD_SECRET_name }} has the value in its place when a container starts.`,
 	}
 	cmd.AddCommand(secrets().commands()...)
 	return cmd

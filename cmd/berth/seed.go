@@ -25,9 +25,9 @@ func newSeedCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE|DIR",
 		Short: "Check a seed without a server",
-		Long: `Check a seed, a file or a directory of files, without a server: everything that is wrong with its form is printed, with
-file, line, column and JSON Pointer. What only a server knows, such as whether there is a template of an id that the seed
-has not, is found when it starts.`,
+		Long: `Check a seed, a file or a directory of files, without a server. It prints everything that is wrong with its form, with
+file, line, column and JSON Pointer. What only a server knows is found when it starts, such as whether a template exists that
+the seed refers to and does not have.`,
 		Example: "  berth seed check seed.yaml\n  berth seed check seeds/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

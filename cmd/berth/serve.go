@@ -53,13 +53,13 @@ func newServeCommand() *cobra.Command {
 		Long: `Run the server: the REST and GraphQL APIs for pods, the queue API for jobs and the worker protocol, on one address.
 
 Without flags it keeps its database in ./berth-data and listens on 127.0.0.1:8765. The first start of a data directory
-makes a key and prints it, once. With --ephemeral it keeps nothing. The workers of an endpoint that --endpoint declares are
+creates a key and prints it, once. With --ephemeral it keeps no data. The workers of an endpoint that --endpoint declares are
 processes of this machine.
 
-What pods, and the workers of endpoints that are created over an API, run on is set by --runtime:
+--runtime sets what pods run on, and the workers of endpoints that are created over an API:
 ` + runtimesHelp() + `
 
-Every setting may stand in the environment or in a configuration file, too; see berth config --help.`,
+Every setting can also be in the environment or in a configuration file; see berth config --help.`,
 		Example: `  berth serve
   berth serve --endpoint 'echo=berth worker --handler echo'
   berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765

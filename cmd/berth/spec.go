@@ -105,7 +105,7 @@ those whose document is A.`,
 		},
 	}
 
-	cmd.Flags().StringVar(&expected, "expected", "", "file of the differences that are to be")
+	cmd.Flags().StringVar(&expected, "expected", "", "file of the differences that are expected")
 	return cmd
 }
 

@@ -73,8 +73,8 @@ is to be reviewed and then stands in spec/editions.`,
 		},
 	}
 
-	cmd.Flags().StringVar(&expected, "expected", "", "file of the differences that are to be")
-	cmd.Flags().StringVar(&out, "overlay", "", "file that the skeleton of an overlay is written to; empty: none is")
+	cmd.Flags().StringVar(&expected, "expected", "", "file of the differences that are expected")
+	cmd.Flags().StringVar(&out, "overlay", "", "file to write the skeleton of an overlay to; if empty, none is written")
 	cmd.Flags().StringVar(&name, "name", "drift", "name of the edition that the overlay makes")
 	return cmd
 }

@@ -17,8 +17,8 @@ import (
 func newSSHKeysCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ssh-keys", Aliases: []string{"ssh-key"}, Short: "List, add and remove the SSH keys that may log in to your pods",
-		Long: `List, add and remove the public SSH keys that may log in to your pods. A key is named by its fingerprint, or by its comment where no other
-key has it. The service keeps them as one list: of two who change it at once, one may undo what the other did.`,
+		Long: `List, add and remove the public SSH keys that may log in to your pods. Name a key by its fingerprint, or by its comment if no other
+key has that comment. The service keeps them as one list: if two people change it at once, one may undo what the other did.`,
 	}
 	cmd.AddCommand(newSSHKeysListCommand(), newSSHKeysAddCommand(), newSSHKeysRemoveCommand(), newSSHKeysReplaceCommand())
 	return cmd
@@ -123,7 +123,7 @@ func newSSHKeysListCommand() *cobra.Command {
 func newSSHKeysAddCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "add FILE", Short: "Add the public keys of a file", Args: cobra.ExactArgs(1),
-		Long:    "Add the public keys of a file, or of the standard input if it is -. A key that there is already is not added again.",
+		Long:    "Add the public keys of a file, or of the standard input if it is -. A key that is already there is not added again.",
 		Example: "  berth ssh-keys add ~/.ssh/id_ed25519.pub",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeSSHKeys(cmd, args[0], func(there, more []sshKey) []sshKey {
@@ -140,8 +140,8 @@ func newSSHKeysAddCommand() *cobra.Command {
 
 func newSSHKeysReplaceCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "replace FILE", Short: "Have the public keys of a file, and no others", Args: cobra.ExactArgs(1),
-		Long:    "Have the public keys of a file, or of the standard input if it is -, and no others. An empty file removes all.",
+		Use: "replace FILE", Short: "Replace all SSH keys by the public keys of a file", Args: cobra.ExactArgs(1),
+		Long:    "Replace all SSH keys by the public keys of a file, or of the standard input if it is -. An empty file removes all.",
 		Example: "  berth ssh-keys replace authorized_keys",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeSSHKeys(cmd, args[0], func(_, all []sshKey) []sshKey { return all })

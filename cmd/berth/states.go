@@ -21,7 +21,7 @@ which the server prints when it starts. A state is a file below states of the da
 		use, short, example string
 		ask                 func(c *connection, ctx context.Context, name string) (*http.Response, error)
 	}{
-		{"save NAME", "Save everything under a name, in place of what was saved under it", "berth states save before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {
+		{"save NAME", "Save everything under a name, replacing what was saved under it", "berth states save before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {
 			return c.controls.SaveState(ctx, name)
 		}},
 		{"load NAME", "Go back to a saved state, as if the server were started again on it", "berth states load before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {

@@ -30,13 +30,13 @@ func volumes() *resource[rest.NetworkVolume] {
 		name: func(v rest.NetworkVolume) string { return v.Name },
 		note: func(v rest.NetworkVolume) string { return v.Name + ", " + v.DataCenter },
 		create: body{fields: []field{
-			text("name", "/name", "what you call it"),
+			text("name", "/name", "its name"),
 			number("size", "/size", "GB"),
 			text("data-center", "/dataCenter", "where it is").offering(idsOf(dataCenters)),
 			choice("type", "/type", "STANDARD or HIGH_PERFORMANCE", "STANDARD", "HIGH_PERFORMANCE"),
 		}},
 		update: body{fields: []field{
-			text("name", "/name", "what you call it"),
+			text("name", "/name", "its name"),
 			number("size", "/size", "GB, no fewer than before"),
 		}},
 

@@ -38,8 +38,8 @@ func rights(may controls.SessionRights) (all []string) {
 
 func newWhoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show which key is used, whose it is, what it may do, and what the server is", Args: cobra.NoArgs,
-		Long:    "Show which key is used, whose it is, what it may do, and what the server is. The key itself is not shown.",
+		Use: "whoami", Short: "Show which key is used, whose it is, what it permits, and what the server is", Args: cobra.NoArgs,
+		Long:    "Show which key is used, whose it is, what it permits, and what the server is. The key itself is not shown.",
 		Example: "  berth whoami\n  berth whoami --json | jq .may",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := connect(cmd)

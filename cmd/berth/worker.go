@@ -66,7 +66,7 @@ Handlers:
           input.ms milliseconds apart; the output is [], or all of them with --aggregate
   crash   exits with code 3 after input.ms milliseconds, with the job unfinished
 
-On SIGTERM it takes no more jobs, finishes those it has and exits with code 0. A second SIGTERM ends it at once.`,
+On SIGTERM it takes no more jobs, finishes those that it has, and exits with code 0. A second SIGTERM ends it at once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.complete(getenv); err != nil {
@@ -75,16 +75,16 @@ On SIGTERM it takes no more jobs, finishes those it has and exits with code 0. A
 				return err
 			}
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)).With("worker", s.id)
-			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) })()
 			s.worker(log, exit).Run(cmd.Context())
 			return nil
 		},
 	}
 
 	cmd.Flags().StringVar(&s.handler, "handler", "echo", "what to do with a job: echo, sleep, fail, stream or crash")
-	cmd.Flags().IntVar(&s.Concurrency, "concurrency", 1, "how many jobs to work on at once")
-	cmd.Flags().BoolVar(&s.aggregate, "aggregate", false, "the output of stream is the list of its chunks")
-	cmd.Flags().StringVar(&s.errorText, "error", "failed as asked", "the error of fail where the input has none")
+	cmd.Flags().IntVar(&s.Concurrency, "concurrency", 1, "how many jobs to run at once")
+	cmd.Flags().BoolVar(&s.aggregate, "aggregate", false, "make the list of its chunks the output of stream")
+	cmd.Flags().StringVar(&s.errorText, "error", "failed as asked", "the error of fail if the input has none")
 	return cmd
 }
 

@@ -175,10 +175,12 @@ func (s *server) rate(connections int, length time.Duration, want int, next func
 
 // reading measures the work, which reports how many units it did: units a second.
 func (s *server) reading(work func() (int64, error)) (reading, error) {
-	cpu, start := s.cpu(), time.Now()
+	allocations, cpu, start := s.allocations(), s.cpu(), time.Now()
 	n, err := work()
-	took := time.Since(start).Seconds()
-	return reading{float64(n) / took, n, float64((s.cpu() - cpu).Microseconds()) / float64(n)}, err
+	took, used := time.Since(start).Seconds(), s.cpu()-cpu
+	return reading{
+		value: float64(n) / took, units: n, cpu: float64(used.Microseconds()) / float64(n), allocations: (s.allocations() - allocations) / float64(n),
+	}, err
 }
 
 // thenIdle measures, and then waits until the server is idle: what a measurement leaves to its loops shall not slow the next one.

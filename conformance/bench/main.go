@@ -3,10 +3,15 @@
 // nothing here fails for being slow. What cannot run here is printed as SKIPPED, with the reason.
 //
 // A run of everything writes BENCH.md; a run of some parts or rows only prints.
+//
+// With -base it measures the program of a commit in turn with berth's instead, and says what moved: it exits with 1 if anything is
+// worse, and with 2 if it could not compare.
 package main
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,10 +32,12 @@ type bench struct {
 	rounds int
 	length time.Duration // of one measurement
 	mixed  time.Duration // of the mixed load on each server
+	lasts  time.Duration // the part long
 	jobs   int           // of the backlog
 	// testCount is how many tests with a server each are run over all rounds in Go, and how many in pytest.
 	testCount int
 	only      string // rows whose names contain it
+	base      string // commit whose program the rows are held against, instead of references
 	seq       int    // data directories made so far
 	part      part   // that runs
 	out       io.Writer
@@ -49,8 +57,9 @@ var parts = []part{
 	{"requests", "requests beside a bare echo server", true, (*bench).requests,
 		"The reference reads the body and answers as many bytes as `/run` does. berth checks the key and the body, and stores. " +
 			"There is one store, SQLite: data in memory means the same server with its database on a file system in memory."},
-	{"lists", "a list of 100 pods, over GraphQL beside over REST", true, (*bench).lists,
-		"The document asks for what the Python SDK's `get_pods` asks for. REST gives all of each pod."},
+	{"lists", "a list of 100 pods, over GraphQL beside over REST, and that beside the same list ready-made", true, (*bench).lists,
+		"The document asks for what the Python SDK's `get_pods` asks for. REST gives all of each pod. What is ready-made is in the memory of a bare " +
+			"echo server, which knows no keys: as Go values, which encoding/json encodes each time, and as the bytes of the answer."},
 	{"proxy", "requests to a server in a pod, beside a bare proxy and beside its port", true, (*bench).proxy,
 		"All lead to one server of net/http, which answers 64 bytes; the bare proxy is that of net/http/httputil with nothing around it. In the rows " +
 			"of times requests come at a constant rate, and a time counts from the moment that a request was due."},
@@ -75,25 +84,36 @@ var parts = []part{
 	{"sdk", "a Python handler beside the Python SDK's own local API server", true, (*bench).sdk,
 		"That server calls the handler in its own process, and stores nothing. berth has the same handler in one unmodified worker of " +
 			"the SDK, which looks only every 0.1 s at the jobs that it took while it works on none, and takes more than one at a time."},
-	{"mixed", "60 % /run, 30 % /status, 10 % createPod at half the rate that saturates berth", false, (*bench).load,
+	{"workers", "an unmodified worker of the Python SDK, through berth beside a server that always has a job for it", true, (*bench).workers,
+		"The stub stores nothing and knows no keys. With a concurrency of 1 the SDK looks once a second whether it may take another job."},
+	{"cores", "a server on one processor and on two, the load on the other one as far as there is one", true, (*bench).cores,
+		"`taskset` holds the server to its processors. The same server is the reference, on one."},
+	{"mixed", "60 % /run, 30 % /status, 10 % createPod at a tenth and at half of the rate that saturates berth", false, (*bench).load,
 		"Requests come at a constant rate, whether the last ones are answered or not, to both servers in turns; a time counts from the moment " +
 			"that a request was due. Meanwhile jobs come to the end of their time to live, results are deleted, and the log is checkpointed. " +
-			"The rate is half of what berth answers on 64 connections while all of that goes on."},
+			"A rate is a part of what berth answers on 64 connections while all of that goes on."},
 	{"fsync", "group commit on a disk whose fsync takes 1 ms, and that no answer leaves before its commit", false, (*bench).fsync,
 		"`strace` makes each fsync of the server longer, so its own cost is in these numbers."},
 	{"backlog", "memory, speed and restart with very many jobs waiting", false, (*bench).backlog, "A job is 1 KB."},
 	{"large", "fifty inputs of 20 MB at once, and one of a byte more", false, (*bench).large, "Each input has a worker and a waiting `/runsync`."},
 	{"shrink", "the file and the longest pause while very many results expire", false, (*bench).shrink,
 		"The results are of `/runsync`, which are kept for a minute. `/run` comes on one connection, one after the other."},
+	{"changes", "what somebody waits for who changes berth", true, (*bench).changes,
+		"In a clone of the last commit. The tests are those that a run just before has passed, so that all that did not change is cached; the rules " +
+			"are all of them, beside a server of their own."},
+	{"long", "a third of the rate that saturates berth, for long: only where it is named", false, (*bench).long,
+		"The mix is that of the part before. Jobs come to the end of their time to live and are deleted all the while; -long says for how long it goes on."},
 }
 
 func main() {
 	b := bench{}
 	flag.StringVar(&b.berth, "berth", "../../bin/berth", "berth's program")
-	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds of each measurement")
+	flag.IntVar(&b.rounds, "rounds", 0, "interleaved rounds of each measurement; without it 5, and 12 with -base")
 	flag.DurationVar(&b.length, "length", 500*time.Millisecond, "of one measurement")
 	flag.DurationVar(&b.mixed, "mixed", time.Minute, "length of the mixed load on each server")
 	flag.StringVar(&b.only, "row", "", "only the rows whose names contain this, in parts whose rows can be measured one by one")
+	flag.DurationVar(&b.lasts, "long", 45*time.Minute, "length of the part long, 5 minutes at least")
+	flag.StringVar(&b.base, "base", "", "commit whose program is measured in turn with berth's: what moved beyond its noise; fails if anything is worse")
 	flag.IntVar(&b.jobs, "jobs", 1_000_000, "jobs of the backlog")
 	flag.IntVar(&b.testCount, "tests", 1000, "tests with a server each, over all rounds: so many in Go, and so many in pytest")
 	flag.StringVar(&b.cache, "cache", "", "directory to keep the references' packages in; without it one in the user's cache")
@@ -104,28 +124,24 @@ func main() {
 		for _, p := range parts {
 			fmt.Fprintf(flag.CommandLine.Output(), "  %-10s %s\n", p.name, p.about)
 		}
+		fmt.Fprintf(flag.CommandLine.Output(), "With -base the parts are %s.\n", strings.Join(comparedNames(), ", "))
 		flag.PrintDefaults()
 	}
 
 	flag.Parse()
 	if err := b.run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		if b.base != "" && !errors.Is(err, errWorse) {
+			os.Exit(2) // what could not be compared is not worse
+		}
 		os.Exit(1)
 	}
 }
 
+// run measures what the flags and the named parts ask for.
 func (b *bench) run(names []string) (err error) {
-	for _, name := range names {
-		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
-			return fmt.Errorf("there is no part %q", name)
-		}
-	}
-
 	if b.berth, err = filepath.Abs(b.berth); err != nil {
 		return err
-	}
-	if b.page == "" && len(names) == 0 && b.only == "" {
-		b.page = "../../BENCH.md"
 	}
 	if b.tmp, err = os.MkdirTemp("", "berth-bench-"); err != nil {
 		return err
@@ -136,6 +152,25 @@ func (b *bench) run(names []string) (err error) {
 
 	defer b.remove()
 	go b.interrupted()
+	if b.base != "" {
+		b.rounds = cmp.Or(b.rounds, 12)
+		return b.compare(names)
+	}
+	b.rounds = cmp.Or(b.rounds, 5)
+	return b.besideReferences(names)
+}
+
+// besideReferences measures some parts or all beside their references.
+func (b *bench) besideReferences(names []string) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			return fmt.Errorf("there is no part %q", name)
+		}
+	}
+	if b.page == "" && len(names) == 0 && b.only == "" {
+		b.page = "../../BENCH.md"
+	}
+
 	var page bytes.Buffer
 	b.out = io.MultiWriter(os.Stdout, &page)
 	if err := b.introduce(); err != nil {
@@ -144,7 +179,7 @@ func (b *bench) run(names []string) (err error) {
 
 	before := processors()
 	for _, p := range parts {
-		if len(names) > 0 && !slices.Contains(names, p.name) {
+		if len(names) > 0 && !slices.Contains(names, p.name) || len(names) == 0 && p.name == "long" {
 			continue
 		}
 		b.part = p
@@ -184,6 +219,9 @@ func (b *bench) inMemory() string { return filepath.Join("/dev/shm", filepath.Ba
 
 // remove removes what the run made.
 func (b *bench) remove() {
+	if b.base != "" {
+		b.removeSource()
+	}
 	_ = os.RemoveAll(b.tmp)
 	_ = os.RemoveAll(b.inMemory())
 }

@@ -19,9 +19,16 @@ const leastTTL = 10 * time.Second
 // order is the mix: 60 % run, 30 % status, 10 % createPod.
 const order = "rsrcrsrrsr"
 
-// load offers the mix to the bare server and to berth, in turns, at a constant rate that is half of what saturates berth, and
-// compares the times to the answers. A job that is submitted in one turn of berth's is over its time to live in the next, and
-// results of /runsync, made before, are deleted in the third.
+// share is a part of the rate that saturates berth, and what is asked of the times at it.
+type share struct {
+	name          string
+	of            float64
+	middle, tail  bound // of half and of 99 of 100 answers
+	leavesResults bool  // its server is asked for them in the end
+}
+
+// load offers the mix to the bare server and to berth, in turns, at constant rates that are parts of what saturates berth, and
+// compares the times to the answers.
 func (b *bench) load() error {
 	bare, err := b.bare("echo")
 	if err != nil {
@@ -34,13 +41,27 @@ func (b *bench) load() error {
 	}
 
 	defer berth.stop()
-	turn := b.mixed / turns
-	rate, err := b.saturation(berth)
+	most, err := b.saturation(berth)
 	if err != nil {
 		return err
 	}
 
-	rate /= 2
+	b.heading()
+	for _, s := range []share{
+		{name: "a tenth", of: 0.1, tail: atMost(3)},
+		{name: "half", of: 0.5, middle: atMost(4), tail: atMost(4), leavesResults: true},
+	} {
+		if err := b.offered(bare, berth, most, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offered offers the mix at a part of the rate. A job that is submitted in one turn of berth's is over its time to live in the next, and
+// results of /runsync, made before, are deleted in the third.
+func (b *bench) offered(bare, berth *server, most float64, s share) (err error) {
+	turn, rate := b.mixed/turns, most*s.of
 	post, get := request(http.MethodPost, "/", "", kilobyte), request(http.MethodGet, "/", "", nil)
 	pod := request(http.MethodPost, "/", "", goodPod)
 	theirs := func(i int) []byte {
@@ -76,11 +97,23 @@ func (b *bench) load() error {
 		submitted += int64(len(took)) * 6 / 10
 	}
 
-	b.heading()
+	b.times(s, bares, berths)
+	b.number("rate offered to both, "+s.name+" of what saturates", "requests/s", bound{}, rate)
+	if s.leavesResults {
+		return b.evidence(berth, submitted, synced)
+	}
+	err = berth.purge()
+	berth.awaitIdle()
+	return err
+}
+
+// times prints the rows of the times to the answers.
+func (b *bench) times(s share, bares, berths [turns][]float64) {
 	for _, p := range []struct {
-		name string
-		of   float64
-	}{{"half of the answers within", 0.5}, {"99 of 100 answers within", 0.99}, {"999 of 1000 answers within", 0.999}} {
+		name  string
+		of    float64
+		asked bound
+	}{{"half of the answers within", 0.5, s.middle}, {"99 of 100 answers within", 0.99, s.tail}, {"999 of 1000 answers within", 0.999, bound{}}} {
 		pick := func(turns [turns][]float64) (picked []reading) {
 			for _, took := range turns {
 				picked = append(picked, reading{value: quantile(took, p.of)})
@@ -88,19 +121,12 @@ func (b *bench) load() error {
 			return picked
 		}
 
-		row{name: p.name + ", by turns", unit: "ms"}.report(b, pick(bares), pick(berths))
-		all := row{name: p.name + ", over all", unit: "ms"}
-		if p.of == 0.99 {
-			all.asked = atMost(3)
-		}
 		whole := func(turns [turns][]float64) []reading {
 			return []reading{{value: quantile(slices.Concat(turns[:]...), p.of)}}
 		}
-		all.report(b, whole(bares), whole(berths))
+		row{name: s.name + ": " + p.name + ", by turns", unit: "ms"}.report(b, pick(bares), pick(berths))
+		row{name: s.name + ": " + p.name + ", over all", unit: "ms", asked: p.asked}.report(b, whole(bares), whole(berths))
 	}
-
-	b.number("rate offered to both", "requests/s", bound{}, rate)
-	return b.evidence(berth, submitted, synced)
 }
 
 // evidence reports what berth did beside answering.

@@ -11,6 +11,8 @@ type reading struct {
 	value float64
 	units int64
 	cpu   float64 // µs of the server's processor time for one unit: steady where others use the machine, too
+
+	allocations float64 // of the server for one unit; 0 where it does not count them
 }
 
 // bound is what is asked of a number. The zero value asks nothing.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -26,19 +27,21 @@ type server struct {
 	ready   ready
 	key     string // of berth: not limited in its rate
 	data    string
+	said    bytes.Buffer // to standard error, complete once it has ended
 }
 
 // ready is what a program prints when it listens.
 type ready struct {
-	URL       string
-	Key       string
-	Endpoints map[string]string
+	URL        string
+	MetricsURL string
+	Key        string
+	Endpoints  map[string]string
 }
 
 // run starts a program and waits until it listens.
 func run(path string, args ...string) (*server, error) {
 	s := &server{cmd: exec.Command(path, args...)}
-	s.cmd.Stderr = os.Stderr
+	s.cmd.Stderr = io.MultiWriter(os.Stderr, &s.said)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -53,7 +56,7 @@ func run(path string, args ...string) (*server, error) {
 	}
 	if err != nil {
 		s.stop()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w: %s", path, err, bytes.TrimSpace(s.said.Bytes()))
 	}
 
 	s.address = strings.TrimPrefix(s.ready.URL, "http://")
@@ -99,6 +102,9 @@ func (s *server) stop() {
 
 // cpu gives the processor time that the program has used; 0 where the system has no /proc.
 func (s *server) cpu() time.Duration {
+	if t, ok := ranFor(s.cmd.Process.Pid); ok {
+		return t
+	}
 	fields := statOf(strconv.Itoa(s.cmd.Process.Pid))
 	if len(fields) < 13 {
 		return 0
@@ -106,6 +112,26 @@ func (s *server) cpu() time.Duration {
 	user, _ := strconv.Atoi(fields[11]) // fields 14 and 15 of proc(5), in hundredths of a second
 	system, _ := strconv.Atoi(fields[12])
 	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// allocations gives how many objects the program has allocated; 0 where it does not tell.
+func (s *server) allocations() float64 {
+	if s.ready.MetricsURL == "" {
+		return 0
+	}
+	res, err := http.Get(s.ready.MetricsURL)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = res.Body.Close() }()
+
+	all := 0.0
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if count, ok := strings.CutPrefix(lines.Text(), "go_memstats_mallocs_total "); ok {
+			all, _ = strconv.ParseFloat(count, 64)
+		}
+	}
+	return all
 }
 
 // external starts a program that does not report when it listens, and waits until it does.
@@ -147,12 +173,12 @@ func listening(address string) error {
 }
 
 // bare starts the bare server, on echo or on net/http alone.
-func (b *bench) bare(kind string) (*server, error) {
+func (b *bench) bare(kind ...string) (*server, error) {
 	path, err := b.build("bare")
 	if err != nil {
 		return nil, err
 	}
-	return run(path, b.directory()+".db", kind)
+	return run(path, append([]string{b.directory() + ".db"}, kind...)...)
 }
 
 // serve starts berth on a data directory with one endpoint, whose workers are ours, and makes a key without rate limits.
@@ -164,6 +190,15 @@ func (b *bench) serve(data string, tracer ...string) (*server, error) {
 // serveWorkers is serve for an endpoint whose workers are processes of the command.
 func (b *bench) serveWorkers(data, command string, tracer ...string) (*server, error) {
 	s, err := b.launch(data, command, tracer)
+	if err != nil {
+		return nil, err
+	}
+	return b.withKey(s)
+}
+
+// counted is serve for a server that counts its allocations, on new data.
+func (b *bench) counted() (*server, error) {
+	s, err := b.launch(b.directory(), "", nil, "--log-level", "warn", "--metrics-listen", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

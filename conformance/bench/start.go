@@ -36,7 +36,7 @@ func (b *bench) start() error {
 
 	b.heading()
 	for _, r := range []row{
-		{name: "first answer after the start", reference: first(bare), measured: first(b.fresh), unit: "ms", asked: atMost(2)},
+		{name: "first answer after the start", reference: first(bare), measured: first(b.fresh), unit: "ms", asked: atMost(1.8)},
 		{name: "memory when idle", reference: memory(bare), measured: memory(b.fresh), unit: "MB", asked: atMost(30), absolute: true},
 	} {
 		if err := r.print(b); err != nil {

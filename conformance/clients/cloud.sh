@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the clients that know the public names of the API and of pods alone, unmodified, in a network of their own, where these
-# names lead to a server that serves the public edition: the SDK's control functions, tasks and apps, dstack's client, and functions of flash.
+# names lead to a server that serves the public edition: the SDK's control functions, tasks and apps, dstack's client, and functions and apps of flash.
 #
 # usage: cloud.sh BERTH DIRECTORY. DIRECTORY has the virtual environments next, dstack and flash.
 set -euo pipefail
@@ -69,5 +69,6 @@ RUNPOD_API_KEY=$key APP_RUNTIME=$here/python/runtime checked "$tmp/next/bin/rp" 
 grep -q "the app was answered" "$tmp/app" || { cat "$tmp/app"; exit 1; }
 echo "ok: rp flash dev: an api and a function of an app"
 checked "$tmp/flash/bin/python" -W ignore "$here/python/flash_client.py" https://api.runpod.io "$key"
+checked "$tmp/flash/bin/python" -W ignore "$here/python/flash_deploy.py" "$url" "$key"
 [ "$(endpoints)" = "$before" ] || { echo "FAILED: an app left an endpoint behind: $(endpoints)"; exit 1; }
 ended

@@ -17,6 +17,7 @@ if [ ! -e "$out/stages.yaml" ]; then
 	done >"$out/stages.tmp"
 	mv "$out/stages.tmp" "$out/stages.yaml"
 fi
+go build -trimpath -o "$out/" ./node >&2
 [ -x "$out/helm" ] || GOBIN=$out go install helm.sh/helm/v3/cmd/helm@v3.22.0 >&2
 ln -sf "$(command -v etcd)" "$out/etcd"
 echo "$out"

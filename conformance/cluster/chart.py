@@ -14,6 +14,8 @@ RELEASES = {
     "workloads": ["--set", "kubernetes.enabled=true", "--set", "kubernetes.namespace=pods", "--set", "kubernetes.gpuClass=gpu.nvidia.com"],
     "several": ["--set", "replicas=3", "--set", "store.existingSecret=store", "--set", "metrics.enabled=true",
                 "--set", "ingress.enabled=true", "--set", "ingress.host=pods.example.com"],
+    "secured": ["--set", "kubernetes.enabled=true", "--set", "tls.existingSecret=cert", "--set", "ingress.enabled=true", "--set", "ingress.host=pods.example.com",
+                "--set", "backup.to=s3://backups/berth", "--set", "backup.existingSecret=s3"],
 }
 
 

@@ -172,7 +172,7 @@ wrong = shells.check(BERTH, berth, cluster, until, ssh_port)
 if wrong:
     fail(wrong)
 until("nothing is left in the cluster after the shells", lambda: not left())
-print("ok: commands and SSH in a Pod, and the proxy of its port")
+print("ok: commands, copies and SSH in a Pod, the proxy of its port, and an endpoint that balances load, from no worker to two and back")
 
 more = rules.nodes(berth, cluster)
 until("the nodes for the rules are hosts", lambda: len(berth.send("GET", "/_berth/hosts")[1]["hosts"]) == 39 + more)

@@ -62,11 +62,15 @@ python3 "$here/objects.py" "https://127.0.0.1:$port" prepare
 # A Pod takes a moment to come up, so that it is seen on its way.
 awk '/^---/ { ready = 0 } /name: pod-ready/ { ready = 1 } ready && /^  next:/ { print "  delay:\n    durationMilliseconds: 1000" } { print }' \
 	"$programs/stages.yaml" >"$dir/stages.yaml"
-# Commands in Pods are processes of this machine.
-printf -- '---\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: ClusterExec\nmetadata: {name: all}\nspec: {execs: [{local: {workDir: %s}}]}\n' "$dir" >>"$dir/stages.yaml"
+# Commands in Pods are processes of this machine, and the program node, which stands before kwok, runs them.
+node=$(free) kwok=$(free)
+sed -i "s/Port: {{ \. }}/Port: $node/" "$dir/stages.yaml"
+grep -q "Port: $node" "$dir/stages.yaml" || { echo "the stage of nodes names no port"; exit 1; }
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=node -keyout "$dir/node.key" -out "$dir/node.pem" 2>/dev/null
-"$programs/kwok" --node-ip 127.0.0.1 --node-port "$(free)" --tls-cert-file "$dir/node.pem" --tls-private-key-file "$dir/node.key" --kubeconfig "$dir/admin.kubeconfig" --config "$dir/stages.yaml" --manage-all-nodes=false \
+"$programs/kwok" --node-ip 127.0.0.1 --node-port "$kwok" --tls-cert-file "$dir/node.pem" --tls-private-key-file "$dir/node.key" --kubeconfig "$dir/admin.kubeconfig" --config "$dir/stages.yaml" --manage-all-nodes=false \
 	--manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake >"$dir/kwok.log" 2>&1 &
+pids+=($!)
+"$programs/node" --listen "127.0.0.1:$node" --kwok "127.0.0.1:$kwok" --cert "$dir/node.pem" --key "$dir/node.key" --dir "$dir" >"$dir/node.log" 2>&1 &
 pids+=($!)
 
 echo ready "https://127.0.0.1:$port"

@@ -15,7 +15,7 @@
 // backup began is there, as it was.
 //
 // Or it has servers ship their databases, kills each under load, takes its disk away, and serves what was shipped elsewhere: what was acknowledged
-// before the moment to which that is said to go is there.
+// before the moment to which that is said to go is there. They ship to folders and to a bucket of S3.
 package main
 
 import (
@@ -44,6 +44,7 @@ func main() {
 	flag.StringVar(&what.other, "replica-other", "", "another program for each second start of those, such as the last release")
 	backups := flag.Int("backups", 0, "how often to make a backup of a server under load")
 	lost := flag.Int("lost", 0, "how often to lose a server under load, with its disk, and to restore what it shipped")
+	s3 := flag.String("s3", "", "program of the server of S3, versitygw, to which as many servers ship, besides those that ship to folders")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is done and when it is killed")
 	flag.Parse()
 	fmt.Printf("seed %d\n", *seed)
@@ -55,7 +56,7 @@ func main() {
 	}
 	what.seed = *seed
 	var all sync.WaitGroup
-	var ofServer, ofProcesses, ofWorkers, ofBackups, ofLost, ofReplicas error
+	var ofServer, ofProcesses, ofWorkers, ofBackups, ofLost, ofBucket, ofReplicas error
 
 	ofPauses := make([]error, *servers)
 	run := func(err *error, runtime string, use func(settings) error) {
@@ -77,7 +78,12 @@ func main() {
 		run(&ofBackups, "sim", func(c settings) error { return backUpServer(c, *backups, *seed) })
 	}
 	if *lost > 0 {
-		run(&ofLost, "sim", func(c settings) error { return loseServers(c, *lost, *seed) })
+		run(&ofLost, "sim", func(c settings) error { return loseServers(c, "", *lost, *seed) })
+	}
+	if *lost > 0 && *s3 != "" {
+		run(&ofBucket, "sim", func(c settings) error {
+			return withBucket(*s3, func(bucket string) error { return loseServers(c, bucket, *lost, *seed+uint64(*lost)) })
+		})
 	}
 	for n := range min(*servers, *pauses) {
 		share := (*pauses + n) / *servers // which add up
@@ -87,7 +93,7 @@ func main() {
 		all.Go(func() { ofReplicas = disturbReplicas(program, what) })
 	}
 	all.Wait()
-	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers, ofBackups, ofLost, ofReplicas)...); err != nil {
+	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers, ofBackups, ofLost, ofBucket, ofReplicas)...); err != nil {
 		fmt.Fprintf(os.Stderr, "seed %d: %v\n", *seed, err)
 		os.Exit(1)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 type shipping struct {
 	settings
 	random *rand.Rand
+	bucket string // to which they ship; empty: each to a folder
 
 	held int           // jobs that were acknowledged before the moment to which the shipped goes
 	late int           // jobs that were acknowledged after it
@@ -25,7 +27,7 @@ type shipping struct {
 	all  time.Duration // likewise, added up
 }
 
-// looked is what was known of the jobs at a moment.
+// looked is what was known of the jobs before a moment.
 type looked struct {
 	at   time.Time
 	book []booked
@@ -35,17 +37,18 @@ type looked struct {
 const lookTick = 100 * time.Millisecond
 
 // loseServers has a server ship its database under load, kills it at a random moment, removes its data, restores what was shipped elsewhere, and
-// holds the server there to what was acknowledged before the moment to which the command says that it goes; that often.
-func loseServers(c settings, rounds int, seed uint64) error {
+// holds the server there to what was acknowledged before the moment to which the command says that it goes; that often. It ships to a bucket,
+// or to folders if that is empty.
+func loseServers(c settings, bucket string, rounds int, seed uint64) error {
 	c.endpoints = managed(c.berth)
-	s := &shipping{settings: c, random: source(seed, 1)}
+	s := &shipping{settings: c, bucket: bucket, random: source(seed, 1)}
 	for round := range rounds {
 		if err := inDirectory(func(dir string) error { return s.round(dir, seed+uint64(round)) }); err != nil {
 			return fmt.Errorf("server %d that was lost: %w", round+1, err)
 		}
 	}
-	fmt.Printf("servers lost with their disks: %d; restored elsewhere each had all of the jobs acknowledged before the moment it was said to go to, %d looks at them; of %d acknowledged after that %d are gone; that moment was %s before the kill on average, %s at most\n",
-		rounds, s.held, s.late, s.lost, (s.all / time.Duration(rounds)).Round(time.Millisecond), s.most.Round(time.Millisecond))
+	fmt.Printf("servers lost with their disks, which shipped to %s: %d; restored elsewhere each had all of the jobs acknowledged before the moment it was said to go to, %d looks at them; of %d acknowledged after that %d are gone; that moment was %s before the kill on average, %s at most\n",
+		cmp.Or(bucket, "a folder"), rounds, s.held, s.late, s.lost, (s.all / time.Duration(rounds)).Round(time.Millisecond), s.most.Round(time.Millisecond))
 	return nil
 }
 
@@ -56,6 +59,9 @@ func (s *shipping) round(dir string, seed uint64) error {
 	}
 	c := s.settings
 	place := filepath.Join(dir, "shipped")
+	if s.bucket != "" {
+		place = fmt.Sprintf("%s/round %d", s.bucket, seed)
+	}
 	c.data, c.more = filepath.Join(dir, "data"), []string{"--backup-to", place}
 	server, err := c.start()
 	if err != nil {
@@ -107,8 +113,8 @@ func (s *shipping) under(b *backups, seed uint64) (looks []looked, killed time.T
 	until := time.Now().Add(time.Duration(1500+s.random.IntN(2000)) * time.Millisecond)
 	for time.Now().Before(until) {
 		b.load.room.Store(waiting)
-		at := time.Now()
-		looks = append(looks, looked{at, b.book(0)})
+		book := b.book(0)
+		looks = append(looks, looked{time.Now(), book}) // all of it was known before
 		pause(ctx, lookTick)
 	}
 

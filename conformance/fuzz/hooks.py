@@ -233,13 +233,15 @@ FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "
 
 def worded(name, body):
     """What the documents say in words alone: an image is needed without a template, webhookV2 is to be empty, and a key has an edition
-    that there is."""
+    that there is, and a user who can be made."""
     if name in ("createPod", "createCluster") and "image" not in body and "templateId" not in body:
         body["image"] = "i"
     if isinstance(body, dict) and body.get("webhookV2"):
         body["webhookV2"] = ""
     if isinstance(body, dict) and body.get("contract") and "scopes" in body:
         body["contract"] = "public"
+    if isinstance(body, dict) and body.get("user") and "scopes" in body:
+        body["user"] = "somebody"
 
 
 def consistent(body):

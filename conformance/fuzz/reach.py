@@ -122,7 +122,7 @@ def again(request):
 
 
 def again_as_admin(request):
-    """again for the hosts of the fleet: the key of the test controls has no limits."""
+    """again for the hosts of the fleet and the users: the key of the test controls has no limits."""
     request.headers["Authorization"] = f"Bearer {ADMIN}"
     return again(request)
 
@@ -266,6 +266,21 @@ def taken_host(request):
     return request.send()
 
 
+def taken_user(request):
+    control("POST", "users", **request.body)
+    return request.send()
+
+
+def last_admin(request):
+    """The owner of the server: who else is an admin is none any more."""
+    for user in control("GET", "users")["users"]:
+        if user["name"] != "owner" and user["role"] == "admin":
+            control("PATCH", f"users/{user['name']}", role="member")
+    request.parameters["userName"] = "owner"
+    request.body = request.body and {"role": "member"}
+    return request.send()
+
+
 def taken_fault(request):
     request.body["id"] = "taken"
     control("POST", "faults", **request.body)
@@ -399,6 +414,9 @@ SPECIAL = {
     "deliverWebhook 404": no_entry,
     "deliverWebhook 409": undelivered,
     "addHost 409": taken_host,
+    "createUser 409": taken_user,
+    "changeUser 409": last_admin,
+    "deleteUser 409": last_admin,
     "addFault 409": taken_fault,
     "getJournalEntry 404": no_entry,
     "createPod 402": frugal,
@@ -470,7 +488,7 @@ for address in sys.argv[1:]:
     seeds = Seeds(URL, KEY, document.raw_schema)
     operations += [(found.ok(), seeds) for found in document.get_all_operations()]
 served = [(o, s) for o, s in operations if not o.path.startswith("/_berth/")]
-hosts = [(o, s) for o, s in operations if o.path.startswith("/_berth/hosts")]
+hosts = [(o, s) for o, s in operations if o.path.startswith(("/_berth/hosts", "/_berth/users", "/_berth/audit/refusals"))]
 told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history", "/exec", "/workers")) or o.path in ("/_berth/audit", "/_berth/events", "/_berth/session") or (o.path, o.method) == ("/_berth/keys", "get")]
 ADMIN = control("POST", "keys", scopes=["admin"])["key"]
 POWERLESS = control("POST", "keys", scopes=["graphql:read"])["key"]

@@ -8,7 +8,7 @@ import requests
 
 
 # Collections in which no two things have the same of a member.
-UNIQUE = {"/v2/account/secrets": "name", "/_berth/hosts": "id"}
+UNIQUE = {"/v2/account/secrets": "name", "/_berth/hosts": "id", "/_berth/users": "name"}
 
 
 class Seeds:
@@ -44,7 +44,8 @@ class Seeds:
         body = {name: value for name, value in (self.example(collection) | members).items() if value is not None}
         if collection in UNIQUE:
             body[UNIQUE[collection]] += f"_{time.monotonic_ns()}"
-        return self.send("POST", collection, json=body).json()["id"]
+        made = self.send("POST", collection, json=body).json()
+        return made["name"] if collection == "/_berth/users" else made["id"]
 
     def build(self):
         """An endpoint and a build of it, made at the first call."""

@@ -2,13 +2,22 @@
 
 For each such commit since the first release, that commit's program makes a database with some of everything; then this one checks it, serves it, and
 must say of it what the old one said: pods, endpoints, jobs that wait and have ended, keys, volumes, templates, registries, SSH keys,
-clusters, and from where they came on secrets and global volumes. A database of a commit before the first release, or of one whose migration
-gave way to another, must be refused, and stay as it was.
+clusters, and from where they came on secrets and global volumes; and the rules about what reads must hold on it. A database of a commit before the first
+release, or of one whose migration gave way to another, must be refused, and stay as it was.
 
-  upgrades.py PROGRAM [COMMIT...]   without commits: all of them
+Such a database is kept as text in kept/, one of each schema, with what was said of it, so that all of them are upgraded in less than a minute,
+without the old programs:
+
+  upgrades.py --kept PROGRAM                          those that are kept; fails if an earlier schema has none
+  upgrades.py [--programs DIR] PROGRAM [COMMIT...]    made anew by the old programs, which are built; without commits: all. One of a schema of
+                                                      which none is kept yet is kept. DIR keeps the programs for another time.
 """
 
+import argparse
+import base64
+import concurrent.futures
 import json
+import lzma
 import os
 import shutil
 import signal
@@ -21,7 +30,9 @@ import time
 import urllib.error
 import urllib.request
 
-MIGRATIONS = "store/sqlite/migrations"
+import stores
+
+KEPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kept")
 RELEASED = "e3422c0"  # made the schema that was released first: store/sqlite/testdata/released/1.sql
 PATIENCE = 30  # seconds, for what needs a moment after a start
 
@@ -48,6 +59,14 @@ SAID = [
     "/v2/registries/delegations", "/v2/serverless/{endpoint}/releases", "/v2/pods/{pod}", "/v2/pods/{stopped}", "/v2/{endpoint}/health",
     "/v2/{endpoint}/status/{ended}", "/v2/{endpoint}/status/{failed}", "/v2/{endpoint}/status/{waiting}",
 ]
+# The rules about what reads: whatever lists and gets, which the rules hold to the documents with all that the database had before.
+READS = ",".join([
+    "pods.get", "pods.list", "errors.list", "queue.errors.list", "queue.status.document", "queue.status.output", "queue.status.error", "queue.health", "jobs.list",
+    "catalog.gpus.get", "catalog.cpus.get", "catalog.datacenters.get", "volumes.list", "volumes.get", "global-volumes.list", "registries.list", "registries.get",
+    "templates.list", "templates.get", "templates.public.read", "clusters.get", "clusters.list", "clusters.pods.get", "serverless.get", "serverless.list",
+    "secrets.list", "secrets.get", "delegations.list", "builds.list",
+    "graphql.scopes.read", "graphql.clusters.get", "graphql.templates.list", "graphql.registries.list", "graphql.volumes.list", "graphql.endpoints.list",
+])
 OF_THE_MOMENT = {"runtime", "uptime", "uptimeSeconds", "lastStartedAt", "publicIp", "portMappings", "machine", "delayTime", "requestUrls"}
 
 
@@ -55,36 +74,46 @@ def git(*arguments):
     return subprocess.run(["git", *arguments], check=True, capture_output=True, text=True).stdout
 
 
-def commits():
+def commits(store):
     """The commits of the first line of history that changed the schema, the first one first, each once."""
-    return git("log", "--reverse", "--first-parent", "--format=%h", "--", MIGRATIONS).split()
+    return git("log", "--reverse", "--first-parent", "--format=%h", "--", store.migrations).split()
 
 
-def migrations(commit):
-    return git("ls-tree", "--name-only", f"{commit}:{MIGRATIONS}").split()
+def migrations(store, commit):
+    """The migrations of a commit: their names; those of PostgreSQL, of which the first was written anew before its release, with their content."""
+    entries = [line.split() for line in git("ls-tree", commit, store.migrations + "/").splitlines()]
+    return [(os.path.basename(name), "" if store.name == "sqlite" else blob) for _, _, blob, name in entries if name.endswith(".sql")]
 
 
-def released(commit):
+def released(store, commit):
     """Whether its schema is one that a release has or can lead to: between two releases a migration may come, and give way to another."""
     after = subprocess.run(["git", "merge-base", "--is-ancestor", RELEASED, commit], check=False).returncode == 0
-    own = migrations(commit)
-    return after and own == migrations("HEAD")[: len(own)]
+    own = migrations(store, commit)
+    return after and own != [] and own == migrations(store, "HEAD")[: len(own)]
 
 
-def of_schema(commit):
+def kept(store, commit):
+    """The file of the database that is kept of a commit's schema, which has the name of its last migration."""
+    last = migrations(store, commit)[-1][0].removesuffix(".sql")
+    return os.path.join(KEPT, f"{store.name}-{last}.json.xz")
+
+
+def of_schema(store, commit):
     """The commit, and the last one of the first line that has its schema: a merge may not build that a later commit mended."""
-    tree = git("rev-parse", f"{commit}:{MIGRATIONS}")
+    tree = git("rev-parse", f"{commit}:{store.migrations}")
     last = commit
     for later in git("log", "--reverse", "--first-parent", "--format=%h", f"{commit}..HEAD").split():
-        if git("rev-parse", f"{later}:{MIGRATIONS}") != tree:
+        if git("rev-parse", f"{later}:{store.migrations}") != tree:
             break
         last = later
     return [commit, last]
 
 
-def build(commit, work):
-    """Builds the program of a commit, and reports whether it could be."""
-    source, program = os.path.join(work, "source"), os.path.join(work, "old")
+def build(commit, programs):
+    """Gives the program of a commit, which is built unless it is among the programs; none if it cannot be."""
+    program, source = os.path.join(programs, commit), os.path.join(programs, "source")
+    if os.path.exists(program):
+        return program
     os.mkdir(source)
     archive = subprocess.Popen(["git", "archive", commit], stdout=subprocess.PIPE)
     subprocess.run(["tar", "-x", "-C", source], stdin=archive.stdout, check=True)
@@ -104,11 +133,11 @@ def free_port():
 class Server:
     """A program that serves a directory, until it is closed."""
 
-    def __init__(self, program, data, key=None):
+    def __init__(self, program, data, options, key=None):
         port = free_port()
         self.url, self.key = f"http://127.0.0.1:{port}", key
         self.said = tempfile.TemporaryFile(mode="w+")
-        self.process = subprocess.Popen([program, "serve", "--data", data, "--listen", f"127.0.0.1:{port}"], stdout=self.said, stderr=self.said)
+        self.process = subprocess.Popen([program, "serve", "--data", data, "--listen", f"127.0.0.1:{port}", *options], stdout=self.said, stderr=self.said)
         end = time.monotonic() + PATIENCE
         while self.status("GET", "/healthz") != 200:
             if self.process.poll() is not None or time.monotonic() > end:
@@ -211,51 +240,112 @@ def differences(old, new, at=""):
         yield f"{at}: {json.dumps(old)} was, {json.dumps(new)} is"
 
 
-def upgrade(program, commit, work):
-    """Has the commit's program make a database, and holds this program against it."""
-    data = os.path.join(work, "data")
-    old = None
-    for one in of_schema(commit):
-        old = old or build(one, work)
-    if old is None:
-        raise SystemExit(f"no program of the schema of {commit} can be built")
-
-    with Server(old, data) as server:
-        made = subprocess.run([old, "keys", "create", "--data", data, "--name", "upgrades", "--exempt"], check=True, capture_output=True, text=True)
+def make(store, old, data):
+    """Has an old program make a database, and gives all that there is to keep of it."""
+    options = store.options(data)
+    with Server(old, data, options) as server:
+        made = subprocess.run([old, "keys", "create", "--data", data, *options, "--name", "upgrades", "--exempt"], check=True, capture_output=True, text=True)
         server.key = made.stdout.split()[-1]
         end = time.monotonic() + PATIENCE
         while server.status("GET", "/v2/pods") != 200 and time.monotonic() < end:  # the server looks for new keys now and then
             time.sleep(0.1)
         ids = fill(server)
-        before, key = say(server, ids), server.key
+        said = say(server, ids)
 
-    subprocess.run([program, "keys", "list", "--data", data], check=True, capture_output=True)
+    files = {}
+    for folder, _, names in os.walk(data):
+        for name in names:
+            path = os.path.join(folder, name)
+            if not name.startswith("berth.db") and name != "lock":
+                with open(path, "rb") as f:
+                    files[os.path.relpath(path, data)] = base64.b64encode(f.read()).decode()
+    return {"made": time.time(), "key": server.key, "ids": ids, "said": said, "files": files, "database": store.dump(data)}
+
+
+def hold(program, store, data, made):
+    """Upgrades a database, and holds this program to what was said of it."""
+    options, ids = store.options(data), made["ids"]
+    subprocess.run([program, "keys", "list", "--data", data, *options], check=True, capture_output=True)
+    # No time has passed for it since it was made: what jobs wait for and how long results are kept goes by the clock that this sets.
+    passed = int((time.time() - made["made"]) * 1000)
+    store.run(data, f"INSERT INTO clock (one, lag) VALUES (1, {passed}) ON CONFLICT (one) DO UPDATE SET lag = clock.lag + excluded.lag")
     for when in ("upgraded", "started once more"):
-        with Server(program, data, key) as server:
+        with Server(program, data, options, made["key"]) as server:
             end = time.monotonic() + PATIENCE
-            while wrong := list(differences(before, say(server, ids))):
+            while wrong := list(differences(made["said"], say(server, ids))):
                 if time.monotonic() > end:
-                    raise SystemExit(f"{commit}, {when}: " + "; ".join(wrong[:10]))
+                    raise SystemExit(f"{when}: " + "; ".join(wrong[:10]))
                 time.sleep(0.2)
-        checked = subprocess.run([program, "check", "--data", data], check=False, capture_output=True, text=True)
-        if checked.returncode != 0:
-            raise SystemExit(f"{commit}: berth check: {checked.stdout}{checked.stderr}")
-    with Server(program, data, key) as server:  # and it goes on
+            if when == "upgraded":
+                rules = read_rules(program, server)
+        if store.checked:
+            run(program, "check", "--data", data, *options)
+    with Server(program, data, options, made["key"]) as server:  # and it goes on
         assert server.must("GET", f"/v2/{ids['endpoint']}/job-take/w?gpu=x")["id"] == ids["waiting"]
         server.must("POST", f"/v2/{ids['endpoint']}/job-done/w/{ids['waiting']}?gpu=x", {"output": 1})
         server.must("DELETE", f"/v2/pods/{ids['pod']}")
-    return f"{len(before)} answers are what they were"
+    return f"{len(made['said'])} answers are what they were, {rules} rules hold"
 
 
-def refuse(program, commit, work):
+def run(*command):
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command[1:])}: {done.stdout[-3000:]}{done.stderr[-1000:]}")
+    return done.stdout
+
+
+def read_rules(program, server):
+    """Holds a server to the rules about what reads, and gives how many held."""
+    outcomes = json.loads(run(program, "conformance", "--target", server.url, "--key", server.key, "--exempt-key", server.key, "--only", READS, "--json"))
+    passed = [one for one in outcomes if one["outcome"] == "PASS"]
+    if len(passed) < len(outcomes) * 2 / 3:
+        raise SystemExit(f"of {len(outcomes)} rules {len(passed)} were checked")
+    return len(passed)
+
+
+def upgrade(program, store, commit, work, programs):
+    """Has the commit's program make a database, and holds this program against it."""
+    old = None
+    for one in of_schema(store, commit):
+        old = old or build(one, programs)
+    if old is None:
+        raise SystemExit(f"no program of the schema of {commit} can be built")
+    data = os.path.join(work, "data")
+    made = make(store, old, data)
+    said, keep = hold(program, store, data, made), kept(store, commit)
+    if os.path.exists(keep):
+        return said
+    os.makedirs(KEPT, exist_ok=True)
+    with lzma.open(keep, "wt", preset=9, encoding="utf-8") as f:
+        json.dump({"commit": commit} | made, f, indent=1, ensure_ascii=False)
+    return f"{said}; it is kept as {os.path.basename(keep)}"
+
+
+def upgrade_kept(program, store, file):
+    """Makes a database again that is kept, and holds this program against it."""
+    with lzma.open(os.path.join(KEPT, file), "rt", encoding="utf-8") as f:
+        made = json.load(f)
+    with tempfile.TemporaryDirectory() as work:
+        data = os.path.join(work, "data")
+        os.mkdir(data, 0o700)
+        for name, content in made["files"].items():
+            path = os.path.join(data, name)
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as f:
+                f.write(base64.b64decode(content))
+        store.load(data, made["database"])
+        return hold(program, store, data, made)
+
+
+def refuse(program, store, commit, work):
     """Has this program refuse a database as the commit made it."""
     data = os.path.join(work, "data")
     os.mkdir(data, 0o700)
     file = os.path.join(data, "berth.db")
-    names = sorted(name for name in git("ls-tree", "--name-only", commit, MIGRATIONS + "/").split() if name.endswith(".sql"))
+    names = [name for name, _ in migrations(store, commit)]
     db = sqlite3.connect(file)
     for name in names:
-        db.executescript(git("show", f"{commit}:{name}"))
+        db.executescript(git("show", f"{commit}:{store.migrations}/{name}"))
     db.execute(f"PRAGMA user_version = {len(names)}")
     db.close()
     os.chmod(file, 0o600)
@@ -271,13 +361,61 @@ def refuse(program, commit, work):
     return "refused: it is of no release"
 
 
-def main():
-    program = os.path.abspath(sys.argv[1])
-    for commit in sys.argv[2:] or commits():
-        began = time.monotonic()
+def timed(name, work):
+    """Does some work, and says how it went and how long it took."""
+    began = time.monotonic()
+    try:
+        result = work()
+    except BaseException as e:
+        raise SystemExit(f"{name}: {e}") from e
+    print(f"{name}: {result} ({time.monotonic() - began:.1f} s)", flush=True)
+
+
+def of_commits(program, store, some, programs):
+    for commit in some or commits(store):
         with tempfile.TemporaryDirectory() as work:
-            result = upgrade(program, commit, work) if released(commit) else refuse(program, commit, work)
-        print(f"{commit}: {result} ({time.monotonic() - began:.0f} s)", flush=True)
+            if released(store, commit):
+                timed(f"{store.name}, {commit}", lambda: upgrade(program, store, commit, work, programs))
+            elif store.name == "sqlite":
+                timed(f"{store.name}, {commit}", lambda: refuse(program, store, commit, work))
+
+
+def of_kept(program, store):
+    """Upgrades all databases that are kept, two at a time."""
+    now = sorted(os.listdir(store.migrations))
+    for commit in commits(store):
+        if released(store, commit) and len(migrations(store, commit)) < sum(name.endswith(".sql") for name in now) and not os.path.exists(kept(store, commit)):
+            raise SystemExit(f"no database of the schema of {commit} is kept: make upgrades COMMITS={commit}")
+    files = sorted(name for name in os.listdir(KEPT) if name.startswith(store.name + "-"))
+    with concurrent.futures.ThreadPoolExecutor(2) as both:
+        list(both.map(lambda file: timed(file, lambda: upgrade_kept(program, store, file)), files))
+    return len(files)
+
+
+def main():
+    arguments = argparse.ArgumentParser(usage=__doc__)
+    arguments.add_argument("--kept", action="store_true")
+    arguments.add_argument("--programs")
+    arguments.add_argument("program", type=os.path.abspath)
+    arguments.add_argument("commits", nargs="*")
+    a = arguments.parse_args()
+    began, count = time.monotonic(), 0
+    with tempfile.TemporaryDirectory() as programs:
+        for kind in (stores.SQLite, stores.PostgreSQL):
+            try:
+                store = kind()
+            except FileNotFoundError as e:
+                print(f"SKIPPED: {kind.name}: {e}")
+                continue
+            try:
+                if a.kept:
+                    count += of_kept(a.program, store)
+                else:
+                    of_commits(a.program, store, a.commits, os.path.abspath(a.programs or programs))
+            finally:
+                store.close()
+    if a.kept:
+        print(f"{count} databases of earlier schemas were upgraded (in {time.monotonic() - began:.0f} s)")
 
 
 main()

@@ -5,7 +5,7 @@ import { done, fair, go, key, open, settled, shot, until } from './harness.mjs'
 const field = (page, name) => page.getByRole('textbox', { name, exact: true })
 
 export async function pods(server) {
-  const tab = await open(server, '/pods/new', { expected: /4(00|22)/ })
+  const tab = await open(server, '/pods/new', { expected: /4(00|22)|404.*\/history/ }) // its page may ask once more while the pod goes
   const { page } = tab
   await page.getByText('$0.08 an hour').waitFor()
   await page.getByLabel('vCPUs', { exact: true }).nth(1).selectOption('8').catch(() => page.locator('[data-pointer="/cpu/vcpuCount"]').selectOption('8'))

@@ -32,12 +32,12 @@ type npmPackage struct {
 	Optional     map[string]string `json:"optionalDependencies,omitempty"`
 }
 
-// writeNpm writes the package berth, and one for each system that has the program. The first depends on all of the others, each of which npm
+// writeNpm writes the package of the distribution, and one for each system that has the program. The first depends on all of the others, each of which npm
 // installs on its own system alone.
 func (r *release) writeNpm() error {
-	all := r.npmPackage("berth")
+	all := r.npmPackage(distribution)
 	all.Engines = map[string]string{"node": ">=18"}
-	all.Bin = map[string]string{"berth": "bin/berth.cjs"}
+	all.Bin = map[string]string{"berth": "bin/berth.cjs", distribution: "bin/berth.cjs"} // npx starts the one with the name of the package
 	all.Optional = map[string]string{}
 	for _, b := range r.builds {
 		os, cpu := npmSystem(b.target)
@@ -54,7 +54,7 @@ func (r *release) writeNpm() error {
 	if err != nil {
 		return err
 	}
-	return r.packNpm("berth", all, file{name: "package/bin/berth.cjs", text: start, program: true})
+	return r.packNpm(distribution, all, file{name: "package/bin/berth.cjs", text: start, program: true})
 }
 
 func (r *release) npmPackage(name string) npmPackage {

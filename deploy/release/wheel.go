@@ -18,7 +18,11 @@ var wheelTags = map[target][]string{
 	{"windows", "arm64"}: {"win_arm64"},
 }
 
-// writeWheels writes a wheel of the distribution berth for each system: the program is a script of it, which pip and uv put on the PATH.
+// distribution is the name of the packages for Python and npm: berth is that of other projects there. The program is called berth all the same.
+const distribution = "berth-server"
+
+// writeWheels writes a wheel of the distribution for each system: the program is a script of it, which pip and uv put on the PATH;
+// one with the name of the distribution, which uvx starts, runs it.
 func (r *release) writeWheels() error {
 	for _, b := range r.builds {
 		if err := r.writeWheel(b); err != nil {
@@ -30,7 +34,7 @@ func (r *release) writeWheels() error {
 
 func (r *release) writeWheel(b build) error {
 	tags := wheelTags[b.target]
-	name := "berth-" + r.version.python()
+	name := strings.ReplaceAll(distribution, "-", "_") + "-" + r.version.python()
 	about := name + ".dist-info/"
 	readme, err := packed.ReadFile("files/python/README.md")
 	if err != nil {
@@ -38,7 +42,7 @@ func (r *release) writeWheel(b build) error {
 	}
 
 	metadata := fmt.Sprintf(`Metadata-Version: 2.4
-Name: berth
+Name: %s
 Version: %s
 Summary: %s
 License-Expression: Apache-2.0
@@ -47,7 +51,7 @@ Project-URL: Source, %s
 Requires-Python: >=3.8
 Description-Content-Type: text/markdown
 
-%s`, r.version.python(), summary, project, readme)
+%s`, distribution, r.version.python(), summary, project, readme)
 	kind := &strings.Builder{}
 	kind.WriteString("Wheel-Version: 1.0\nGenerator: berth\nRoot-Is-Purelib: false\n")
 	for _, tag := range tags {
@@ -66,6 +70,7 @@ Description-Content-Type: text/markdown
 		file{name: name + ".data/scripts/" + b.program(), from: b.path, program: true},
 		file{name: about + "licenses/LICENSE", from: filepath.Join(r.root, "LICENSE")},
 		file{name: about + "METADATA", text: []byte(metadata)},
+		file{name: about + "entry_points.txt", text: []byte("[console_scripts]\n" + distribution + " = berth.__main__:main\n")},
 		file{name: about + "WHEEL", text: []byte(kind.String())},
 	)
 	record, err := recordOf(files, about+"RECORD")

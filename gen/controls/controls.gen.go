@@ -54,6 +54,7 @@ const (
 	AuditKindScript     AuditKind = "script"
 	AuditKindSecret     AuditKind = "secret"
 	AuditKindTemplate   AuditKind = "template"
+	AuditKindUser       AuditKind = "user"
 	AuditKindVolume     AuditKind = "volume"
 	AuditKindWorker     AuditKind = "worker"
 )
@@ -86,6 +87,8 @@ func (e AuditKind) Valid() bool {
 	case AuditKindSecret:
 		return true
 	case AuditKindTemplate:
+		return true
+	case AuditKindUser:
 		return true
 	case AuditKindVolume:
 		return true
@@ -498,6 +501,27 @@ func (e NewHostCloud) Valid() bool {
 	}
 }
 
+// Defines values for NewUserRole.
+const (
+	NewUserRoleAdmin  NewUserRole = "admin"
+	NewUserRoleMember NewUserRole = "member"
+	NewUserRoleReader NewUserRole = "reader"
+)
+
+// Valid indicates whether the value is a known member of the NewUserRole enum.
+func (e NewUserRole) Valid() bool {
+	switch e {
+	case NewUserRoleAdmin:
+		return true
+	case NewUserRoleMember:
+		return true
+	case NewUserRoleReader:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for QuotasQueue.
 const (
 	QuotasQueueNone      QuotasQueue = "none"
@@ -510,6 +534,90 @@ func (e QuotasQueue) Valid() bool {
 	case QuotasQueueNone:
 		return true
 	case QuotasQueuePublished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RefusalInterface.
+const (
+	RefusalInterfaceControls RefusalInterface = "controls"
+	RefusalInterfaceGraphql  RefusalInterface = "graphql"
+	RefusalInterfaceQueue    RefusalInterface = "queue"
+	RefusalInterfaceRest     RefusalInterface = "rest"
+	RefusalInterfaceSSH      RefusalInterface = "ssh"
+)
+
+// Valid indicates whether the value is a known member of the RefusalInterface enum.
+func (e RefusalInterface) Valid() bool {
+	switch e {
+	case RefusalInterfaceControls:
+		return true
+	case RefusalInterfaceGraphql:
+		return true
+	case RefusalInterfaceQueue:
+		return true
+	case RefusalInterfaceRest:
+		return true
+	case RefusalInterfaceSSH:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RefusalReason.
+const (
+	RefusalReasonDisabled  RefusalReason = "disabled"
+	RefusalReasonExpired   RefusalReason = "expired"
+	RefusalReasonMalformed RefusalReason = "malformed"
+	RefusalReasonMissing   RefusalReason = "missing"
+	RefusalReasonRevoked   RefusalReason = "revoked"
+	RefusalReasonRole      RefusalReason = "role"
+	RefusalReasonScope     RefusalReason = "scope"
+	RefusalReasonUnknown   RefusalReason = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the RefusalReason enum.
+func (e RefusalReason) Valid() bool {
+	switch e {
+	case RefusalReasonDisabled:
+		return true
+	case RefusalReasonExpired:
+		return true
+	case RefusalReasonMalformed:
+		return true
+	case RefusalReasonMissing:
+		return true
+	case RefusalReasonRevoked:
+		return true
+	case RefusalReasonRole:
+		return true
+	case RefusalReasonScope:
+		return true
+	case RefusalReasonUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SessionRole.
+const (
+	SessionRoleAdmin  SessionRole = "admin"
+	SessionRoleMember SessionRole = "member"
+	SessionRoleReader SessionRole = "reader"
+)
+
+// Valid indicates whether the value is a known member of the SessionRole enum.
+func (e SessionRole) Valid() bool {
+	switch e {
+	case SessionRoleAdmin:
+		return true
+	case SessionRoleMember:
+		return true
+	case SessionRoleReader:
 		return true
 	default:
 		return false
@@ -552,6 +660,48 @@ func (e StorageState) Valid() bool {
 	case StorageStateLocked:
 		return true
 	case StorageStateWritable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UserChangeRole.
+const (
+	UserChangeRoleAdmin  UserChangeRole = "admin"
+	UserChangeRoleMember UserChangeRole = "member"
+	UserChangeRoleReader UserChangeRole = "reader"
+)
+
+// Valid indicates whether the value is a known member of the UserChangeRole enum.
+func (e UserChangeRole) Valid() bool {
+	switch e {
+	case UserChangeRoleAdmin:
+		return true
+	case UserChangeRoleMember:
+		return true
+	case UserChangeRoleReader:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UserRole.
+const (
+	UserRoleAdmin  UserRole = "admin"
+	UserRoleMember UserRole = "member"
+	UserRoleReader UserRole = "reader"
+)
+
+// Valid indicates whether the value is a known member of the UserRole enum.
+func (e UserRole) Valid() bool {
+	switch e {
+	case UserRoleAdmin:
+		return true
+	case UserRoleMember:
+		return true
+	case UserRoleReader:
 		return true
 	default:
 		return false
@@ -1685,6 +1835,18 @@ type NewKey struct {
 	User *string `json:"user,omitempty"`
 }
 
+// NewUser defines model for NewUser.
+type NewUser struct {
+	// Name Unique.
+	Name string `json:"name"`
+
+	// Role What its keys permit at most.
+	Role *NewUserRole `json:"role,omitempty"`
+}
+
+// NewUserRole What its keys permit at most.
+type NewUserRole string
+
 // NormalDelay Around a mean.
 type NormalDelay struct {
 	// Deviation The standard deviation.
@@ -1747,6 +1909,45 @@ type QuotasQueue string
 
 // ReceivedWebhook Any document.
 type ReceivedWebhook = json.RawMessage
+
+// Refusal defines model for Refusal.
+type Refusal struct {
+	// Client The address that it came from; absent: of many.
+	Client *string `json:"client,omitempty"`
+
+	// Count How often.
+	Count int64 `json:"count"`
+
+	// Interface What was asked: workers ask the queue, and the console signs in at the controls.
+	Interface RefusalInterface `json:"interface"`
+
+	// Key The id of the key, which it has after its prefix, never the key itself, or the fingerprint of one of SSH; absent: it has none, or of many.
+	Key *string `json:"key,omitempty"`
+
+	// Minute The beginning of the minute.
+	Minute time.Time `json:"minute"`
+
+	// Number Ascending.
+	Number int64 `json:"number"`
+
+	// Reason Why: there was no key, it was none, nobody has it, it was not good any more, or it was good and did not permit that, by its scopes or by the role of its user, or its user is disabled.
+	Reason RefusalReason `json:"reason"`
+
+	// User Whose key it is; absent: nobody's that is known, or of many.
+	User *string `json:"user,omitempty"`
+}
+
+// RefusalInterface What was asked: workers ask the queue, and the console signs in at the controls.
+type RefusalInterface string
+
+// RefusalReason Why: there was no key, it was none, nobody has it, it was not good any more, or it was good and did not permit that, by its scopes or by the role of its user, or its user is disabled.
+type RefusalReason string
+
+// RefusalList defines model for RefusalList.
+type RefusalList struct {
+	Pagination Pagination `json:"pagination"`
+	Refusals   []Refusal  `json:"refusals"`
+}
 
 // Script What the simulated workers of an endpoint do: the first of the answers is played that a job matches and that may be used. What is drawn comes from the seed and from the number of the job or worker, so that the same jobs in the same order take as long.
 type Script struct {
@@ -1847,11 +2048,14 @@ type Session struct {
 	Contract string    `json:"contract"`
 	Key      ListedKey `json:"key"`
 
-	// May What the key may do.
+	// May What the key may do, by its scopes and the role of its user.
 	May SessionRights `json:"may"`
 
 	// PodAddress Where HTTP ports of pods are reached, with {podId} and {port} in the place of those.
 	PodAddress string `json:"podAddress"`
+
+	// Role Of its user; absent: no role bounds the key.
+	Role *SessionRole `json:"role,omitempty"`
 
 	// Runtime What pods and workers run on.
 	Runtime string `json:"runtime"`
@@ -1866,7 +2070,10 @@ type Session struct {
 	Version string `json:"version"`
 }
 
-// SessionRights What the key may do.
+// SessionRole Of its user; absent: no role bounds the key.
+type SessionRole string
+
+// SessionRights What the key may do, by its scopes and the role of its user.
 type SessionRights struct {
 	// Controls Use the test controls.
 	Controls bool `json:"controls"`
@@ -1874,7 +2081,7 @@ type SessionRights struct {
 	// Graphql Read over GraphQL.
 	Graphql bool `json:"graphql"`
 
-	// Hosts Read and change the hosts of the fleet, and list keys.
+	// Hosts Read and change the hosts of the fleet and the users, and list keys.
 	Hosts bool `json:"hosts"`
 
 	// Invoke Call the queue of some endpoint.
@@ -1968,6 +2175,41 @@ type UniformDelay struct {
 	Least int64 `json:"least"`
 	Most  int64 `json:"most"`
 }
+
+// User defines model for User.
+type User struct {
+	// CreatedAt Absent: it is not known.
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+
+	// Disabled None of its keys is good for anything.
+	Disabled bool `json:"disabled"`
+
+	// Name As it is in the user of its keys.
+	Name string `json:"name"`
+
+	// Role What its keys permit at most. admin: everything; member: everything but the scope admin; reader: rest:read and graphql:read.
+	Role UserRole `json:"role"`
+}
+
+// UserChange defines model for UserChange.
+type UserChange struct {
+	// Disabled None of its keys is good for anything.
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// Role What its keys permit at most.
+	Role *UserChangeRole `json:"role,omitempty"`
+}
+
+// UserChangeRole What its keys permit at most.
+type UserChangeRole string
+
+// UserList defines model for UserList.
+type UserList struct {
+	Users []User `json:"users"`
+}
+
+// UserRole What its keys permit at most. admin: everything; member: everything but the scope admin; reader: rest:read and graphql:read.
+type UserRole string
 
 // Verification defines model for Verification.
 type Verification struct {
@@ -2164,8 +2406,26 @@ type JournalStatus = string
 // JournalUntil defines model for JournalUntil.
 type JournalUntil = time.Time
 
+// KeepResources defines model for KeepResources.
+type KeepResources = bool
+
 // Limit defines model for Limit.
 type Limit = int64
+
+// RefusalsClient defines model for RefusalsClient.
+type RefusalsClient = string
+
+// RefusalsKey defines model for RefusalsKey.
+type RefusalsKey = string
+
+// RefusalsSince defines model for RefusalsSince.
+type RefusalsSince = time.Time
+
+// RefusalsUntil defines model for RefusalsUntil.
+type RefusalsUntil = time.Time
+
+// RefusalsUser defines model for RefusalsUser.
+type RefusalsUser = string
 
 // ProblemResponse defines model for Problem.
 type ProblemResponse = Problem
@@ -2192,6 +2452,30 @@ type ListAuditParams struct {
 
 	// Operation The operation that was asked for, as an entry has it.
 	Operation *AuditOperation `form:"operation,omitempty" json:"operation,omitempty"`
+
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListRefusalsParams defines parameters for ListRefusals.
+type ListRefusalsParams struct {
+	// Since The beginning of the first minute.
+	Since *RefusalsSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until The time before which the last minute begins.
+	Until *RefusalsUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Client The address that it came from.
+	Client *RefusalsClient `form:"client,omitempty" json:"client,omitempty"`
+
+	// Key The id of the key, or the fingerprint of one of SSH.
+	Key *RefusalsKey `form:"key,omitempty" json:"key,omitempty"`
+
+	// User Whose key it was.
+	User *RefusalsUser `form:"user,omitempty" json:"user,omitempty"`
 
 	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2359,6 +2643,12 @@ type ExecPodParams struct {
 	Height *int64 `form:"height,omitempty" json:"height,omitempty"`
 }
 
+// DeleteUserParams defines parameters for DeleteUser.
+type DeleteUserParams struct {
+	// KeepResources Whether what the user has stays as it is. Nobody reaches it then, until there is a user of that name again.
+	KeepResources *KeepResources `form:"keepResources,omitempty" json:"keepResources,omitempty"`
+}
+
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
 
@@ -2407,11 +2697,20 @@ type SetQuotasJSONRequestBody = Quotas
 // SetStorageJSONRequestBody defines body for SetStorage for application/json ContentType.
 type SetStorageJSONRequestBody = Storage
 
+// CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
+type CreateUserJSONRequestBody = NewUser
+
+// ChangeUserJSONRequestBody defines body for ChangeUser for application/json ContentType.
+type ChangeUserJSONRequestBody = UserChange
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListAudit List who changed what
 	// (GET /_berth/audit)
 	ListAudit(ctx echo.Context, params ListAuditParams) error
+	// ListRefusals List who was refused
+	// (GET /_berth/audit/refusals)
+	ListRefusals(ctx echo.Context, params ListRefusalsParams) error
 	// GetClock Read the clock
 	// (GET /_berth/clock)
 	GetClock(ctx echo.Context) error
@@ -2565,6 +2864,18 @@ type ServerInterface interface {
 	// SetStorage Set whether the storage takes writes
 	// (PUT /_berth/storage)
 	SetStorage(ctx echo.Context) error
+	// ListUsers List the users
+	// (GET /_berth/users)
+	ListUsers(ctx echo.Context) error
+	// CreateUser Make a user
+	// (POST /_berth/users)
+	CreateUser(ctx echo.Context) error
+	// DeleteUser Delete a user
+	// (DELETE /_berth/users/{userName})
+	DeleteUser(ctx echo.Context, userName string, params DeleteUserParams) error
+	// ChangeUser Give a user another role, or disable or enable it
+	// (PATCH /_berth/users/{userName})
+	ChangeUser(ctx echo.Context, userName string) error
 	// GetWebhooks Read the log of webhooks
 	// (GET /_berth/webhooks)
 	GetWebhooks(ctx echo.Context) error
@@ -2649,6 +2960,66 @@ func (w *ServerInterfaceWrapper) ListAudit(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListAudit(ctx, params)
+	return err
+}
+
+// ListRefusals converts echo context to params.
+func (w *ServerInterfaceWrapper) ListRefusals(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRefusalsParams
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "client" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "client", ctx.QueryParams(), &params.Client, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter client: %s", err))
+	}
+
+	// ------------- Optional query parameter "key" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "key", ctx.QueryParams(), &params.Key, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter key: %s", err))
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", ctx.QueryParams(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter user: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListRefusals(ctx, params)
 	return err
 }
 
@@ -3598,6 +3969,65 @@ func (w *ServerInterfaceWrapper) SetStorage(ctx echo.Context) error {
 	return err
 }
 
+// ListUsers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListUsers(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListUsers(ctx)
+	return err
+}
+
+// CreateUser converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateUser(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateUser(ctx)
+	return err
+}
+
+// DeleteUser converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteUser(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "userName" -------------
+	var userName string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userName", ctx.Param("userName"), &userName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter userName: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteUserParams
+	// ------------- Optional query parameter "keepResources" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "keepResources", ctx.QueryParams(), &params.KeepResources, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter keepResources: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteUser(ctx, userName, params)
+	return err
+}
+
+// ChangeUser converts echo context to params.
+func (w *ServerInterfaceWrapper) ChangeUser(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "userName" -------------
+	var userName string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userName", ctx.Param("userName"), &userName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter userName: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ChangeUser(ctx, userName)
+	return err
+}
+
 // GetWebhooks converts echo context to params.
 func (w *ServerInterfaceWrapper) GetWebhooks(ctx echo.Context) error {
 	var err error
@@ -3671,6 +4101,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	}
 
 	router.GET(options.BaseURL+"/_berth/audit", wrapper.ListAudit, options.OperationMiddlewares["listAudit"]...)
+	router.GET(options.BaseURL+"/_berth/audit/refusals", wrapper.ListRefusals, options.OperationMiddlewares["listRefusals"]...)
 	router.GET(options.BaseURL+"/_berth/clock", wrapper.GetClock, options.OperationMiddlewares["getClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/advance", wrapper.AdvanceClock, options.OperationMiddlewares["advanceClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/auto", wrapper.AutoClock, options.OperationMiddlewares["autoClock"]...)
@@ -3722,6 +4153,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/_berth/states/:name", wrapper.SaveState, options.OperationMiddlewares["saveState"]...)
 	router.POST(options.BaseURL+"/_berth/states/:name/load", wrapper.LoadState, options.OperationMiddlewares["loadState"]...)
 	router.PUT(options.BaseURL+"/_berth/storage", wrapper.SetStorage, options.OperationMiddlewares["setStorage"]...)
+	router.GET(options.BaseURL+"/_berth/users", wrapper.ListUsers, options.OperationMiddlewares["listUsers"]...)
+	router.POST(options.BaseURL+"/_berth/users", wrapper.CreateUser, options.OperationMiddlewares["createUser"]...)
+	router.DELETE(options.BaseURL+"/_berth/users/:userName", wrapper.DeleteUser, options.OperationMiddlewares["deleteUser"]...)
+	router.PATCH(options.BaseURL+"/_berth/users/:userName", wrapper.ChangeUser, options.OperationMiddlewares["changeUser"]...)
 	router.GET(options.BaseURL+"/_berth/webhooks", wrapper.GetWebhooks, options.OperationMiddlewares["getWebhooks"]...)
 	router.POST(options.BaseURL+"/_berth/webhooks/:number/deliver", wrapper.DeliverWebhook, options.OperationMiddlewares["deliverWebhook"]...)
 

@@ -1590,6 +1590,75 @@ func (v Problem) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Refusal) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Client != nil {
+		dst = append(dst, `"client":`...)
+		if p1 := v.Client; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"count":`...)
+	dst = encode.Int(dst, v.Count)
+	dst = append(dst, ',')
+	dst = append(dst, `"interface":`...)
+	dst = encode.String(dst, string(v.Interface))
+	dst = append(dst, ',')
+	if v.Key != nil {
+		dst = append(dst, `"key":`...)
+		if p1 := v.Key; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"minute":`...)
+	dst = encode.Time(dst, v.Minute)
+	dst = append(dst, ',')
+	dst = append(dst, `"number":`...)
+	dst = encode.Int(dst, v.Number)
+	dst = append(dst, ',')
+	dst = append(dst, `"reason":`...)
+	dst = encode.String(dst, string(v.Reason))
+	dst = append(dst, ',')
+	if v.User != nil {
+		dst = append(dst, `"user":`...)
+		if p1 := v.User; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v RefusalList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"refusals":`...)
+	if v.Refusals == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Refusals {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Script) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"answers":`...)
@@ -1854,6 +1923,15 @@ func (v Session) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `"podAddress":`...)
 	dst = encode.String(dst, v.PodAddress)
 	dst = append(dst, ',')
+	if v.Role != nil {
+		dst = append(dst, `"role":`...)
+		if p1 := v.Role; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, string((*p1)))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"runtime":`...)
 	dst = encode.String(dst, v.Runtime)
 	dst = append(dst, ',')
@@ -2122,6 +2200,48 @@ func (v UniformDelay) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"most":`...)
 	dst = encode.Int(dst, v.Most)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v User) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.CreatedAt != nil {
+		dst = append(dst, `"createdAt":`...)
+		if p1 := v.CreatedAt; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"disabled":`...)
+	dst = encode.Bool(dst, v.Disabled)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"role":`...)
+	dst = encode.String(dst, string(v.Role))
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v UserList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"users":`...)
+	if v.Users == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Users {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }

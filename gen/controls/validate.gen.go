@@ -13,6 +13,8 @@ var parameterCursor = validate.Param{In: "query", Name: "cursor", Required: fals
 
 var parameterLimit = validate.Param{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 1000}}
 
+var parameterKeepResources = validate.Param{In: "query", Name: "keepResources", Required: false, Kind: validate.BooleanParam}
+
 var parameterEventKinds = validate.Param{In: "query", Name: "kinds", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: checkFollowedKind}
 
 var parameterEventsAfter = validate.Param{In: "header", Name: "Last-Event-ID", Required: false, Text: &validate.Text{Min: 1, Max: 64}}
@@ -42,6 +44,16 @@ var parameterAuditKind = validate.Param{In: "query", Name: "kind", Required: fal
 var parameterAuditID = validate.Param{In: "query", Name: "id", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
 
 var parameterAuditOperation = validate.Param{In: "query", Name: "operation", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
+var parameterRefusalsSince = validate.Param{In: "query", Name: "since", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterRefusalsUntil = validate.Param{In: "query", Name: "until", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterRefusalsClient = validate.Param{In: "query", Name: "client", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
+var parameterRefusalsKey = validate.Param{In: "query", Name: "key", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
+
+var parameterRefusalsUser = validate.Param{In: "query", Name: "user", Required: false, Text: &validate.Text{Min: 1, Max: 200}}
 
 var parameterCostsBy = validate.Param{In: "query", Name: "by", Required: false, Text: &validate.Text{Enum: []string{"resource", "kind", "user"}}}
 
@@ -75,6 +87,15 @@ var parameterJournalLimit = validate.Param{In: "query", Name: "limit", Required:
 
 var paramsOfRevokeKey = []validate.Param{
 	{In: "path", Name: "keyId", Required: true},
+}
+
+var paramsOfChangeUser = []validate.Param{
+	{In: "path", Name: "userName", Required: true},
+}
+
+var paramsOfDeleteUser = []validate.Param{
+	{In: "path", Name: "userName", Required: true},
+	parameterKeepResources,
 }
 
 var paramsOfDeleteFault = []validate.Param{
@@ -172,6 +193,16 @@ var paramsOfListAudit = []validate.Param{
 	parameterAuditKind,
 	parameterAuditID,
 	parameterAuditOperation,
+	parameterCursor,
+	parameterLimit,
+}
+
+var paramsOfListRefusals = []validate.Param{
+	parameterRefusalsSince,
+	parameterRefusalsUntil,
+	parameterRefusalsClient,
+	parameterRefusalsKey,
+	parameterRefusalsUser,
 	parameterCursor,
 	parameterLimit,
 }
@@ -334,6 +365,44 @@ var Ops = map[string]validate.Op{
 		Method: "DELETE", Path: "/_berth/keys/{keyId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfRevokeKey, false, path, query, header)
+		},
+	},
+	"listUsers": {
+		Method: "GET", Path: "/_berth/users",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"createUser": {
+		Method: "POST", Path: "/_berth/users",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(NewUser)
+			readNewUser(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"changeUser": {
+		Method: "PATCH", Path: "/_berth/users/{userName}",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(UserChange)
+			readUserChange(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfChangeUser, false, path, query, header)
+		},
+	},
+	"deleteUser": {
+		Method: "DELETE", Path: "/_berth/users/{userName}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfDeleteUser, false, path, query, header)
 		},
 	},
 	"setQuotas": {
@@ -585,6 +654,12 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/audit",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfListAudit, false, path, query, header)
+		},
+	},
+	"listRefusals": {
+		Method: "GET", Path: "/_berth/audit/refusals",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfListRefusals, false, path, query, header)
 		},
 	},
 	"listJobs": {
@@ -1058,7 +1133,85 @@ func readNewHost(s *validate.Scanner, v *NewHost) {
 	s.Require(seen, 1<<bitID|1<<bitDataCenterID, membersOfNewHost)
 }
 
-var checkAuditKind = &validate.Text{Enum: []string{"build", "cluster", "delegation", "endpoint", "everything", "host", "key", "pod", "registry", "script", "secret", "ssh-keys", "template", "volume", "worker"}}
+var checkAuditKind = &validate.Text{Enum: []string{"build", "cluster", "delegation", "endpoint", "everything", "host", "key", "pod", "registry", "script", "secret", "ssh-keys", "template", "user", "volume", "worker"}}
+
+var checkNewUser_Name = &validate.Text{Min: 1, Max: 100, Pattern: validate.MustPattern(`^[A-Za-z0-9][A-Za-z0-9._@+-]*$`)}
+
+var checkNewUser_Role = &validate.Text{Enum: []string{"admin", "member", "reader"}}
+
+var membersOfNewUser = []string{"name", "role"}
+
+func readNewUser(s *validate.Scanner, v *NewUser) {
+	const ( // the bits of seen
+		bitName = iota
+		bitRole
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "name":
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkNewUser_Name); ok {
+					v.Name = x
+				}
+			}
+		case "role":
+			if s.Once(&seen, bitRole) {
+				if x, ok := s.String(checkNewUser_Role); ok {
+					var to NewUserRole
+					to = NewUserRole(x)
+					v.Role = &to
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitName, membersOfNewUser)
+}
+
+var checkUserChange_Role = &validate.Text{Enum: []string{"admin", "member", "reader"}}
+
+func readUserChange(s *validate.Scanner, v *UserChange) {
+	const ( // the bits of seen
+		bitRole = iota
+		bitDisabled
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Role     UserChangeRole
+		Disabled bool
+	})
+	var seen uint64
+	n := 0
+	for s.Member() {
+		n++
+		switch string(s.Name()) {
+		case "role":
+			if s.Once(&seen, bitRole) {
+				if x, ok := s.String(checkUserChange_Role); ok {
+					optional.Role = UserChangeRole(x)
+					v.Role = &optional.Role
+				}
+			}
+		case "disabled":
+			if s.Once(&seen, bitDisabled) {
+				if x, ok := s.Bool(); ok {
+					optional.Disabled = x
+					v.Disabled = &optional.Disabled
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Members(n, 1, -1)
+}
 
 var checkFollowedKind = &validate.Text{Enum: []string{"pod", "cluster", "endpoint", "job", "worker", "volume", "template", "registry", "secret", "key", "webhook", "host", "clock", "fault", "journal"}}
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
+	"github.com/berthdev/berth/graphql/plain"
 	"github.com/berthdev/berth/graphql/scalar"
 	"github.com/berthdev/berth/spec"
 	gqlparser "github.com/vektah/gqlparser/v2"
@@ -33,6 +34,8 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 type ResolverRoot interface {
 	CpuFlavor() CpuFlavorResolver
 	DataCenter() DataCenterResolver
+	FlashBuild() FlashBuildResolver
+	FlashEnvironment() FlashEnvironmentResolver
 	GpuType() GpuTypeResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
@@ -43,370 +46,6 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
-	Cluster struct {
-		GpuCountPerPod func(childComplexity int) int
-		ID             func(childComplexity int) int
-		Name           func(childComplexity int) int
-		PodCount       func(childComplexity int) int
-		Pods           func(childComplexity int) int
-		Type           func(childComplexity int) int
-	}
-
-	ContainerRegistryAuth struct {
-		ID   func(childComplexity int) int
-		Name func(childComplexity int) int
-	}
-
-	CpuFlavor struct {
-		DiskLimitPerVcpu func(childComplexity int) int
-		DisplayName      func(childComplexity int) int
-		GroupID          func(childComplexity int) int
-		GroupName        func(childComplexity int) int
-		ID               func(childComplexity int) int
-		MaxVcpu          func(childComplexity int) int
-		MinVcpu          func(childComplexity int) int
-		RAMMultiplier    func(childComplexity int) int
-		Specifics        func(childComplexity int, input *SpecificsInput) int
-		VcpuBurstable    func(childComplexity int) int
-	}
-
-	CpuType struct {
-		Cores          func(childComplexity int) int
-		DisplayName    func(childComplexity int) int
-		GroupID        func(childComplexity int) int
-		ID             func(childComplexity int) int
-		Manufacturer   func(childComplexity int) int
-		ThreadsPerCore func(childComplexity int) int
-	}
-
-	DataCenter struct {
-		Compliance      func(childComplexity int) int
-		GlobalNetwork   func(childComplexity int) int
-		GpuAvailability func(childComplexity int, input *GpuAvailabilityInput) int
-		ID              func(childComplexity int) int
-		Listed          func(childComplexity int) int
-		Location        func(childComplexity int) int
-		Name            func(childComplexity int) int
-		StorageSupport  func(childComplexity int) int
-	}
-
-	Discount struct {
-		DiscountFactor func(childComplexity int) int
-		ExpirationDate func(childComplexity int) int
-		Type           func(childComplexity int) int
-	}
-
-	Endpoint struct {
-		ActiveBuildid       func(childComplexity int) int
-		AiKey               func(childComplexity int) int
-		AllowedCudaVersions func(childComplexity int) int
-		Compliance          func(childComplexity int) int
-		ComputeType         func(childComplexity int) int
-		CreatedAt           func(childComplexity int) int
-		Env                 func(childComplexity int) int
-		ExecutionTimeoutMs  func(childComplexity int) int
-		FlashBootType       func(childComplexity int) int
-		FlashEnvironmentID  func(childComplexity int) int
-		GpuCount            func(childComplexity int) int
-		GpuIds              func(childComplexity int) int
-		ID                  func(childComplexity int) int
-		IdePodID            func(childComplexity int) int
-		IdleTimeout         func(childComplexity int) int
-		InstanceIds         func(childComplexity int) int
-		Locations           func(childComplexity int) int
-		MinCudaVersion      func(childComplexity int) int
-		ModelReferences     func(childComplexity int) int
-		Name                func(childComplexity int) int
-		NetworkVolume       func(childComplexity int) int
-		NetworkVolumeID     func(childComplexity int) int
-		NetworkVolumeIds    func(childComplexity int) int
-		Pods                func(childComplexity int) int
-		ScalerType          func(childComplexity int) int
-		ScalerValue         func(childComplexity int) int
-		TemplateID          func(childComplexity int) int
-		Type                func(childComplexity int) int
-		UserID              func(childComplexity int) int
-		Version             func(childComplexity int) int
-		WorkersMax          func(childComplexity int) int
-		WorkersMin          func(childComplexity int) int
-		WorkersPFBTarget    func(childComplexity int) int
-		WorkersStandby      func(childComplexity int) int
-	}
-
-	EnvironmentVariable struct {
-		Key   func(childComplexity int) int
-		Value func(childComplexity int) int
-	}
-
-	GpuAvailability struct {
-		Available          func(childComplexity int) int
-		DisplayName        func(childComplexity int) int
-		GpuTypeDisplayName func(childComplexity int) int
-		GpuTypeID          func(childComplexity int) int
-		ID                 func(childComplexity int) int
-		StockStatus        func(childComplexity int) int
-	}
-
-	GpuType struct {
-		ClusterPrice              func(childComplexity int) int
-		CommunityCloud            func(childComplexity int) int
-		CommunityPrice            func(childComplexity int) int
-		CommunitySpotPrice        func(childComplexity int) int
-		CudaCores                 func(childComplexity int) int
-		DisplayName               func(childComplexity int) int
-		ID                        func(childComplexity int) int
-		LowestPrice               func(childComplexity int, input *GpuLowestPriceInput) int
-		Manufacturer              func(childComplexity int) int
-		MaxGpuCount               func(childComplexity int) int
-		MaxGpuCountCommunityCloud func(childComplexity int) int
-		MaxGpuCountSecureCloud    func(childComplexity int) int
-		MemoryInGb                func(childComplexity int) int
-		MinPodGpuCount            func(childComplexity int) int
-		NodeGroupDatacenters      func(childComplexity int) int
-		NodeGroupGpuSizes         func(childComplexity int) int
-		OneMonthPrice             func(childComplexity int) int
-		OneWeekPrice              func(childComplexity int) int
-		OneYearPrice              func(childComplexity int) int
-		SecureCloud               func(childComplexity int) int
-		SecurePrice               func(childComplexity int) int
-		SecureSpotPrice           func(childComplexity int) int
-		SixMonthPrice             func(childComplexity int) int
-		ThreeMonthPrice           func(childComplexity int) int
-		Throughput                func(childComplexity int) int
-	}
-
-	GpuTypeCudaVersion struct {
-		Availability func(childComplexity int) int
-		CudaVersion  func(childComplexity int) int
-	}
-
-	LowestPrice struct {
-		AvailableGpuCounts    func(childComplexity int) int
-		Compliance            func(childComplexity int) int
-		CountryCode           func(childComplexity int) int
-		GpuName               func(childComplexity int) int
-		GpuTypeCudaVersions   func(childComplexity int) int
-		GpuTypeID             func(childComplexity int) int
-		MaxGpuCount           func(childComplexity int) int
-		MaxUnreservedGpuCount func(childComplexity int) int
-		MinDisk               func(childComplexity int) int
-		MinDownload           func(childComplexity int) int
-		MinMemory             func(childComplexity int) int
-		MinUpload             func(childComplexity int) int
-		MinVcpu               func(childComplexity int) int
-		MinimumBidPrice       func(childComplexity int) int
-		RentalPercentage      func(childComplexity int) int
-		RentedCount           func(childComplexity int) int
-		StockStatus           func(childComplexity int) int
-		SupportPublicIP       func(childComplexity int) int
-		TotalCount            func(childComplexity int) int
-		UninterruptablePrice  func(childComplexity int) int
-	}
-
-	Mutation struct {
-		CreateCluster            func(childComplexity int, input CreateClusterInput) int
-		CreateNetworkVolume      func(childComplexity int, input CreateNetworkVolumeInput) int
-		DeleteCluster            func(childComplexity int, input DeleteClusterInput) int
-		DeleteEndpoint           func(childComplexity int, id string) int
-		DeleteNetworkVolume      func(childComplexity int, input DeleteNetworkVolumeInput) int
-		DeleteRegistryAuth       func(childComplexity int, registryAuthID string) int
-		DeleteTemplate           func(childComplexity int, templateName *string) int
-		DeployCPUPod             func(childComplexity int, input DeployCPUPodInput) int
-		PodBidResume             func(childComplexity int, input PodBidResumeInput) int
-		PodEditJob               func(childComplexity int, input PodEditJobInput) int
-		PodFindAndDeployOnDemand func(childComplexity int, input *PodFindAndDeployOnDemandInput) int
-		PodRentInterruptable     func(childComplexity int, input PodRentInterruptableInput) int
-		PodRestart               func(childComplexity int, input PodRestartInput) int
-		PodResume                func(childComplexity int, input PodResumeInput) int
-		PodStop                  func(childComplexity int, input PodStopInput) int
-		PodTerminate             func(childComplexity int, input PodTerminateInput) int
-		SaveEndpoint             func(childComplexity int, input EndpointInput) int
-		SaveRegistryAuth         func(childComplexity int, input SaveRegistryAuthInput) int
-		SaveTemplate             func(childComplexity int, input *SaveTemplateInput) int
-		SecretCreate             func(childComplexity int, input SecretCreateInput) int
-		SecretDelete             func(childComplexity int, id string) int
-		UpdateEndpointTemplate   func(childComplexity int, input *UpdateEndpointTemplateInput) int
-		UpdateNetworkVolume      func(childComplexity int, input UpdateNetworkVolumeInput) int
-		UpdateRegistryAuth       func(childComplexity int, input UpdateRegistryAuthInput) int
-		UpdateUserSettings       func(childComplexity int, input *UpdateUserSettingsInput) int
-	}
-
-	NetworkVolume struct {
-		DataCenter   func(childComplexity int) int
-		DataCenterID func(childComplexity int) int
-		ID           func(childComplexity int) int
-		Name         func(childComplexity int) int
-		Size         func(childComplexity int) int
-	}
-
-	NetworkVolumeIds struct {
-		DataCenterID    func(childComplexity int) int
-		NetworkVolumeID func(childComplexity int) int
-	}
-
-	Pod struct {
-		AdjustedCostPerHr       func(childComplexity int) int
-		BidPerGpu               func(childComplexity int) int
-		ClusterIP               func(childComplexity int) int
-		ClusterIdx              func(childComplexity int) int
-		ClusterRole             func(childComplexity int) int
-		ContainerDiskInGb       func(childComplexity int) int
-		ContainerRegistryAuthID func(childComplexity int) int
-		CostPerHr               func(childComplexity int) int
-		CreatedAt               func(childComplexity int) int
-		DesiredStatus           func(childComplexity int) int
-		DockerArgs              func(childComplexity int) int
-		DockerID                func(childComplexity int) int
-		Env                     func(childComplexity int) int
-		GpuCount                func(childComplexity int) int
-		ID                      func(childComplexity int) int
-		ImageName               func(childComplexity int) int
-		LastStartedAt           func(childComplexity int) int
-		LastStatusChange        func(childComplexity int) int
-		LatestTelemetry         func(childComplexity int) int
-		Locked                  func(childComplexity int) int
-		LowestBidPriceToResume  func(childComplexity int) int
-		Machine                 func(childComplexity int) int
-		MachineID               func(childComplexity int) int
-		MemoryInGb              func(childComplexity int) int
-		Name                    func(childComplexity int) int
-		NetworkVolumeID         func(childComplexity int) int
-		PodType                 func(childComplexity int) int
-		Port                    func(childComplexity int) int
-		Ports                   func(childComplexity int) int
-		Runtime                 func(childComplexity int) int
-		StopAfter               func(childComplexity int) int
-		TemplateID              func(childComplexity int) int
-		TerminateAfter          func(childComplexity int) int
-		UptimeSeconds           func(childComplexity int) int
-		VcpuCount               func(childComplexity int) int
-		VolumeInGb              func(childComplexity int) int
-		VolumeMountPath         func(childComplexity int) int
-	}
-
-	PodMachineInfo struct {
-		DataCenterID   func(childComplexity int) int
-		GpuDisplayName func(childComplexity int) int
-		GpuTypeID      func(childComplexity int) int
-		Location       func(childComplexity int) int
-		PodHostID      func(childComplexity int) int
-		SecureCloud    func(childComplexity int) int
-	}
-
-	PodRuntime struct {
-		Container       func(childComplexity int) int
-		Gpus            func(childComplexity int) int
-		Ports           func(childComplexity int) int
-		UptimeInSeconds func(childComplexity int) int
-	}
-
-	PodRuntimeContainer struct {
-		CPUPercent    func(childComplexity int) int
-		MemoryPercent func(childComplexity int) int
-	}
-
-	PodRuntimeGpus struct {
-		GpuUtilPercent    func(childComplexity int) int
-		ID                func(childComplexity int) int
-		MemoryUtilPercent func(childComplexity int) int
-	}
-
-	PodRuntimePorts struct {
-		IP          func(childComplexity int) int
-		IsIPPublic  func(childComplexity int) int
-		PrivatePort func(childComplexity int) int
-		PublicPort  func(childComplexity int) int
-		Type        func(childComplexity int) int
-	}
-
-	PodTelemetry struct {
-		State func(childComplexity int) int
-		Time  func(childComplexity int) int
-	}
-
-	PodTemplate struct {
-		AdvancedStart           func(childComplexity int) int
-		Category                func(childComplexity int) int
-		Config                  func(childComplexity int) int
-		ContainerDiskInGb       func(childComplexity int) int
-		ContainerRegistryAuthID func(childComplexity int) int
-		DockerArgs              func(childComplexity int) int
-		Env                     func(childComplexity int) int
-		ID                      func(childComplexity int) int
-		ImageName               func(childComplexity int) int
-		IsPublic                func(childComplexity int) int
-		IsRunpod                func(childComplexity int) int
-		IsServerless            func(childComplexity int) int
-		Name                    func(childComplexity int) int
-		Ports                   func(childComplexity int) int
-		PortsConfig             func(childComplexity int) int
-		Readme                  func(childComplexity int) int
-		StartJupyter            func(childComplexity int) int
-		StartSSH                func(childComplexity int) int
-		StartScript             func(childComplexity int) int
-		VolumeInGb              func(childComplexity int) int
-		VolumeMountPath         func(childComplexity int) int
-	}
-
-	Query struct {
-		CPUFlavors         func(childComplexity int, input *CPUFlavorInput) int
-		CPUTypes           func(childComplexity int) int
-		CountryCodes       func(childComplexity int) int
-		DataCenters        func(childComplexity int) int
-		GpuTypes           func(childComplexity int, input *GpuTypeFilter) int
-		Myself             func(childComplexity int) int
-		Pod                func(childComplexity int, input *PodFilter) int
-		PodTemplate        func(childComplexity int, id string) int
-		PodTemplates       func(childComplexity int, input *PodTemplateInput) int
-		ServerlessGpuPools func(childComplexity int) int
-	}
-
-	Secret struct {
-		CreatedAt     func(childComplexity int) int
-		Description   func(childComplexity int) int
-		ID            func(childComplexity int) int
-		LastUpdatedAt func(childComplexity int) int
-		Name          func(childComplexity int) int
-		UpdatedAt     func(childComplexity int) int
-	}
-
-	ServerlessGpuPool struct {
-		GpuTypeIds func(childComplexity int) int
-		ID         func(childComplexity int) int
-	}
-
-	Specifics struct {
-		SecurePrice func(childComplexity int) int
-		SlsPrice    func(childComplexity int) int
-		StockStatus func(childComplexity int) int
-	}
-
-	TemplatePortConfig struct {
-		Name func(childComplexity int) int
-		Port func(childComplexity int) int
-	}
-
-	User struct {
-		AuthID                 func(childComplexity int) int
-		ClientBalance          func(childComplexity int) int
-		Cluster                func(childComplexity int, input *ClusterInput) int
-		ContainerRegistryCreds func(childComplexity int) int
-		CurrentSpendPerHr      func(childComplexity int) int
-		Email                  func(childComplexity int) int
-		Endpoint               func(childComplexity int, id string) int
-		Endpoints              func(childComplexity int) int
-		ID                     func(childComplexity int) int
-		NetworkVolumes         func(childComplexity int) int
-		NotifyLowBalance       func(childComplexity int) int
-		NotifyPodsGeneral      func(childComplexity int) int
-		NotifyPodsStale        func(childComplexity int) int
-		PodTemplates           func(childComplexity int) int
-		Pods                   func(childComplexity int) int
-		PubKey                 func(childComplexity int) int
-		Secrets                func(childComplexity int) int
-		ServerlessDiscount     func(childComplexity int) int
-		SpendLimit             func(childComplexity int) int
-	}
 }
 
 // endregion ***************************** api!.gotpl *****************************
@@ -419,6 +58,14 @@ type CpuFlavorResolver interface {
 type DataCenterResolver interface {
 	GpuAvailability(ctx context.Context, obj *DataCenter, input *GpuAvailabilityInput) ([]*GpuAvailability, error)
 }
+type FlashBuildResolver interface {
+	Manifest(ctx context.Context, obj *FlashBuild) (any, error)
+}
+type FlashEnvironmentResolver interface {
+	Endpoints(ctx context.Context, obj *FlashEnvironment) ([]*Endpoint, error)
+
+	ActiveArtifact(ctx context.Context, obj *FlashEnvironment) (*FlashArtifact, error)
+}
 type GpuTypeResolver interface {
 	LowestPrice(ctx context.Context, obj *GpuType, input *GpuLowestPriceInput) (*LowestPrice, error)
 }
@@ -429,6 +76,14 @@ type MutationResolver interface {
 	SaveEndpoint(ctx context.Context, input EndpointInput) (*Endpoint, error)
 	UpdateEndpointTemplate(ctx context.Context, input *UpdateEndpointTemplateInput) (*Endpoint, error)
 	DeleteEndpoint(ctx context.Context, id string) (*bool, error)
+	CreateFlashApp(ctx context.Context, input CreateFlashAppInput) (*FlashApp, error)
+	DeleteFlashApp(ctx context.Context, flashAppID string) (*bool, error)
+	CreateFlashEnvironment(ctx context.Context, input CreateFlashEnvironmentInput) (*FlashEnvironment, error)
+	DeleteFlashEnvironment(ctx context.Context, flashEnvironmentID string) (*bool, error)
+	PrepareFlashArtifactUpload(ctx context.Context, input PrepareFlashArtifactUploadInput) (*FlashArtifactUpload, error)
+	FinalizeFlashArtifactUpload(ctx context.Context, input FinalizeFlashArtifactUploadInput) (*FlashBuild, error)
+	UpdateFlashBuildManifest(ctx context.Context, input UpdateFlashBuildManifestInput) (*FlashBuild, error)
+	DeployBuildToEnvironment(ctx context.Context, input DeployBuildToEnvironmentInput) (*FlashEnvironment, error)
 	PodFindAndDeployOnDemand(ctx context.Context, input *PodFindAndDeployOnDemandInput) (*Pod, error)
 	PodRentInterruptable(ctx context.Context, input PodRentInterruptableInput) (*Pod, error)
 	DeployCPUPod(ctx context.Context, input DeployCPUPodInput) (*Pod, error)
@@ -456,6 +111,11 @@ type QueryResolver interface {
 	CPUFlavors(ctx context.Context, input *CPUFlavorInput) ([]*CPUFlavor, error)
 	CPUTypes(ctx context.Context) ([]*CPUType, error)
 	ServerlessGpuPools(ctx context.Context) ([]*ServerlessGpuPool, error)
+	FlashApp(ctx context.Context, flashAppID string) (*FlashApp, error)
+	FlashAppByName(ctx context.Context, flashAppName string) (*FlashApp, error)
+	FlashEnvironment(ctx context.Context, flashEnvironmentID string) (*FlashEnvironment, error)
+	FlashEnvironmentByName(ctx context.Context, input FlashEnvironmentByNameInput) (*FlashEnvironment, error)
+	FlashBuild(ctx context.Context, flashBuildID string) (*FlashBuild, error)
 	GpuTypes(ctx context.Context, input *GpuTypeFilter) ([]*GpuType, error)
 	Pod(ctx context.Context, input *PodFilter) (*Pod, error)
 	PodTemplate(ctx context.Context, id string) (*PodTemplate, error)
@@ -470,6 +130,7 @@ type UserResolver interface {
 	Endpoints(ctx context.Context, obj *User) ([]*Endpoint, error)
 	Endpoint(ctx context.Context, obj *User, id string) (*Endpoint, error)
 
+	FlashApps(ctx context.Context, obj *User) ([]*FlashApp, error)
 	ContainerRegistryCreds(ctx context.Context, obj *User) ([]*ContainerRegistryAuth, error)
 	Secrets(ctx context.Context, obj *User) ([]*Secret, error)
 	PodTemplates(ctx context.Context, obj *User) ([]*PodTemplate, error)
@@ -492,1882 +153,6 @@ func (e *executableSchema) Schema() *ast.Schema {
 func (e *executableSchema) Complexity(ctx context.Context, typeName, field string, childComplexity int, rawArgs map[string]any) (int, bool) {
 	ec := newExecutionContext(nil, e, nil)
 	_ = ec
-	switch typeName + "." + field {
-
-	case "Cluster.gpuCountPerPod":
-		if e.ComplexityRoot.Cluster.GpuCountPerPod == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.GpuCountPerPod(childComplexity), true
-	case "Cluster.id":
-		if e.ComplexityRoot.Cluster.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.ID(childComplexity), true
-	case "Cluster.name":
-		if e.ComplexityRoot.Cluster.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.Name(childComplexity), true
-	case "Cluster.podCount":
-		if e.ComplexityRoot.Cluster.PodCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.PodCount(childComplexity), true
-	case "Cluster.pods":
-		if e.ComplexityRoot.Cluster.Pods == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.Pods(childComplexity), true
-	case "Cluster.type":
-		if e.ComplexityRoot.Cluster.Type == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Cluster.Type(childComplexity), true
-
-	case "ContainerRegistryAuth.id":
-		if e.ComplexityRoot.ContainerRegistryAuth.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ContainerRegistryAuth.ID(childComplexity), true
-	case "ContainerRegistryAuth.name":
-		if e.ComplexityRoot.ContainerRegistryAuth.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ContainerRegistryAuth.Name(childComplexity), true
-
-	case "CpuFlavor.diskLimitPerVcpu":
-		if e.ComplexityRoot.CpuFlavor.DiskLimitPerVcpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.DiskLimitPerVcpu(childComplexity), true
-	case "CpuFlavor.displayName":
-		if e.ComplexityRoot.CpuFlavor.DisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.DisplayName(childComplexity), true
-	case "CpuFlavor.groupId":
-		if e.ComplexityRoot.CpuFlavor.GroupID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.GroupID(childComplexity), true
-	case "CpuFlavor.groupName":
-		if e.ComplexityRoot.CpuFlavor.GroupName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.GroupName(childComplexity), true
-	case "CpuFlavor.id":
-		if e.ComplexityRoot.CpuFlavor.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.ID(childComplexity), true
-	case "CpuFlavor.maxVcpu":
-		if e.ComplexityRoot.CpuFlavor.MaxVcpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.MaxVcpu(childComplexity), true
-	case "CpuFlavor.minVcpu":
-		if e.ComplexityRoot.CpuFlavor.MinVcpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.MinVcpu(childComplexity), true
-	case "CpuFlavor.ramMultiplier":
-		if e.ComplexityRoot.CpuFlavor.RAMMultiplier == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.RAMMultiplier(childComplexity), true
-	case "CpuFlavor.specifics":
-		if e.ComplexityRoot.CpuFlavor.Specifics == nil {
-			break
-		}
-
-		args, err := ec.field_CpuFlavor_specifics_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.CpuFlavor.Specifics(childComplexity, args["input"].(*SpecificsInput)), true
-	case "CpuFlavor.vcpuBurstable":
-		if e.ComplexityRoot.CpuFlavor.VcpuBurstable == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuFlavor.VcpuBurstable(childComplexity), true
-
-	case "CpuType.cores":
-		if e.ComplexityRoot.CpuType.Cores == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.Cores(childComplexity), true
-	case "CpuType.displayName":
-		if e.ComplexityRoot.CpuType.DisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.DisplayName(childComplexity), true
-	case "CpuType.groupId":
-		if e.ComplexityRoot.CpuType.GroupID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.GroupID(childComplexity), true
-	case "CpuType.id":
-		if e.ComplexityRoot.CpuType.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.ID(childComplexity), true
-	case "CpuType.manufacturer":
-		if e.ComplexityRoot.CpuType.Manufacturer == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.Manufacturer(childComplexity), true
-	case "CpuType.threadsPerCore":
-		if e.ComplexityRoot.CpuType.ThreadsPerCore == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CpuType.ThreadsPerCore(childComplexity), true
-
-	case "DataCenter.compliance":
-		if e.ComplexityRoot.DataCenter.Compliance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.Compliance(childComplexity), true
-	case "DataCenter.globalNetwork":
-		if e.ComplexityRoot.DataCenter.GlobalNetwork == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.GlobalNetwork(childComplexity), true
-	case "DataCenter.gpuAvailability":
-		if e.ComplexityRoot.DataCenter.GpuAvailability == nil {
-			break
-		}
-
-		args, err := ec.field_DataCenter_gpuAvailability_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.DataCenter.GpuAvailability(childComplexity, args["input"].(*GpuAvailabilityInput)), true
-	case "DataCenter.id":
-		if e.ComplexityRoot.DataCenter.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.ID(childComplexity), true
-	case "DataCenter.listed":
-		if e.ComplexityRoot.DataCenter.Listed == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.Listed(childComplexity), true
-	case "DataCenter.location":
-		if e.ComplexityRoot.DataCenter.Location == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.Location(childComplexity), true
-	case "DataCenter.name":
-		if e.ComplexityRoot.DataCenter.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.Name(childComplexity), true
-	case "DataCenter.storageSupport":
-		if e.ComplexityRoot.DataCenter.StorageSupport == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DataCenter.StorageSupport(childComplexity), true
-
-	case "Discount.discountFactor":
-		if e.ComplexityRoot.Discount.DiscountFactor == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Discount.DiscountFactor(childComplexity), true
-	case "Discount.expirationDate":
-		if e.ComplexityRoot.Discount.ExpirationDate == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Discount.ExpirationDate(childComplexity), true
-	case "Discount.type":
-		if e.ComplexityRoot.Discount.Type == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Discount.Type(childComplexity), true
-
-	case "Endpoint.activeBuildid":
-		if e.ComplexityRoot.Endpoint.ActiveBuildid == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ActiveBuildid(childComplexity), true
-	case "Endpoint.aiKey":
-		if e.ComplexityRoot.Endpoint.AiKey == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.AiKey(childComplexity), true
-	case "Endpoint.allowedCudaVersions":
-		if e.ComplexityRoot.Endpoint.AllowedCudaVersions == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.AllowedCudaVersions(childComplexity), true
-	case "Endpoint.compliance":
-		if e.ComplexityRoot.Endpoint.Compliance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Compliance(childComplexity), true
-	case "Endpoint.computeType":
-		if e.ComplexityRoot.Endpoint.ComputeType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ComputeType(childComplexity), true
-	case "Endpoint.createdAt":
-		if e.ComplexityRoot.Endpoint.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.CreatedAt(childComplexity), true
-	case "Endpoint.env":
-		if e.ComplexityRoot.Endpoint.Env == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Env(childComplexity), true
-	case "Endpoint.executionTimeoutMs":
-		if e.ComplexityRoot.Endpoint.ExecutionTimeoutMs == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ExecutionTimeoutMs(childComplexity), true
-	case "Endpoint.flashBootType":
-		if e.ComplexityRoot.Endpoint.FlashBootType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.FlashBootType(childComplexity), true
-	case "Endpoint.flashEnvironmentId":
-		if e.ComplexityRoot.Endpoint.FlashEnvironmentID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.FlashEnvironmentID(childComplexity), true
-	case "Endpoint.gpuCount":
-		if e.ComplexityRoot.Endpoint.GpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.GpuCount(childComplexity), true
-	case "Endpoint.gpuIds":
-		if e.ComplexityRoot.Endpoint.GpuIds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.GpuIds(childComplexity), true
-	case "Endpoint.id":
-		if e.ComplexityRoot.Endpoint.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ID(childComplexity), true
-	case "Endpoint.idePodId":
-		if e.ComplexityRoot.Endpoint.IdePodID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.IdePodID(childComplexity), true
-	case "Endpoint.idleTimeout":
-		if e.ComplexityRoot.Endpoint.IdleTimeout == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.IdleTimeout(childComplexity), true
-	case "Endpoint.instanceIds":
-		if e.ComplexityRoot.Endpoint.InstanceIds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.InstanceIds(childComplexity), true
-	case "Endpoint.locations":
-		if e.ComplexityRoot.Endpoint.Locations == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Locations(childComplexity), true
-	case "Endpoint.minCudaVersion":
-		if e.ComplexityRoot.Endpoint.MinCudaVersion == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.MinCudaVersion(childComplexity), true
-	case "Endpoint.modelReferences":
-		if e.ComplexityRoot.Endpoint.ModelReferences == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ModelReferences(childComplexity), true
-	case "Endpoint.name":
-		if e.ComplexityRoot.Endpoint.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Name(childComplexity), true
-	case "Endpoint.networkVolume":
-		if e.ComplexityRoot.Endpoint.NetworkVolume == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.NetworkVolume(childComplexity), true
-	case "Endpoint.networkVolumeId":
-		if e.ComplexityRoot.Endpoint.NetworkVolumeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.NetworkVolumeID(childComplexity), true
-	case "Endpoint.networkVolumeIds":
-		if e.ComplexityRoot.Endpoint.NetworkVolumeIds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.NetworkVolumeIds(childComplexity), true
-	case "Endpoint.pods":
-		if e.ComplexityRoot.Endpoint.Pods == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Pods(childComplexity), true
-	case "Endpoint.scalerType":
-		if e.ComplexityRoot.Endpoint.ScalerType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ScalerType(childComplexity), true
-	case "Endpoint.scalerValue":
-		if e.ComplexityRoot.Endpoint.ScalerValue == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.ScalerValue(childComplexity), true
-	case "Endpoint.templateId":
-		if e.ComplexityRoot.Endpoint.TemplateID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.TemplateID(childComplexity), true
-	case "Endpoint.type":
-		if e.ComplexityRoot.Endpoint.Type == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Type(childComplexity), true
-	case "Endpoint.userId":
-		if e.ComplexityRoot.Endpoint.UserID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.UserID(childComplexity), true
-	case "Endpoint.version":
-		if e.ComplexityRoot.Endpoint.Version == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.Version(childComplexity), true
-	case "Endpoint.workersMax":
-		if e.ComplexityRoot.Endpoint.WorkersMax == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.WorkersMax(childComplexity), true
-	case "Endpoint.workersMin":
-		if e.ComplexityRoot.Endpoint.WorkersMin == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.WorkersMin(childComplexity), true
-	case "Endpoint.workersPFBTarget":
-		if e.ComplexityRoot.Endpoint.WorkersPFBTarget == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.WorkersPFBTarget(childComplexity), true
-	case "Endpoint.workersStandby":
-		if e.ComplexityRoot.Endpoint.WorkersStandby == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Endpoint.WorkersStandby(childComplexity), true
-
-	case "EnvironmentVariable.key":
-		if e.ComplexityRoot.EnvironmentVariable.Key == nil {
-			break
-		}
-
-		return e.ComplexityRoot.EnvironmentVariable.Key(childComplexity), true
-	case "EnvironmentVariable.value":
-		if e.ComplexityRoot.EnvironmentVariable.Value == nil {
-			break
-		}
-
-		return e.ComplexityRoot.EnvironmentVariable.Value(childComplexity), true
-
-	case "GpuAvailability.available":
-		if e.ComplexityRoot.GpuAvailability.Available == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.Available(childComplexity), true
-	case "GpuAvailability.displayName":
-		if e.ComplexityRoot.GpuAvailability.DisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.DisplayName(childComplexity), true
-	case "GpuAvailability.gpuTypeDisplayName":
-		if e.ComplexityRoot.GpuAvailability.GpuTypeDisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.GpuTypeDisplayName(childComplexity), true
-	case "GpuAvailability.gpuTypeId":
-		if e.ComplexityRoot.GpuAvailability.GpuTypeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.GpuTypeID(childComplexity), true
-	case "GpuAvailability.id":
-		if e.ComplexityRoot.GpuAvailability.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.ID(childComplexity), true
-	case "GpuAvailability.stockStatus":
-		if e.ComplexityRoot.GpuAvailability.StockStatus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuAvailability.StockStatus(childComplexity), true
-
-	case "GpuType.clusterPrice":
-		if e.ComplexityRoot.GpuType.ClusterPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.ClusterPrice(childComplexity), true
-	case "GpuType.communityCloud":
-		if e.ComplexityRoot.GpuType.CommunityCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.CommunityCloud(childComplexity), true
-	case "GpuType.communityPrice":
-		if e.ComplexityRoot.GpuType.CommunityPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.CommunityPrice(childComplexity), true
-	case "GpuType.communitySpotPrice":
-		if e.ComplexityRoot.GpuType.CommunitySpotPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.CommunitySpotPrice(childComplexity), true
-	case "GpuType.cudaCores":
-		if e.ComplexityRoot.GpuType.CudaCores == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.CudaCores(childComplexity), true
-	case "GpuType.displayName":
-		if e.ComplexityRoot.GpuType.DisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.DisplayName(childComplexity), true
-	case "GpuType.id":
-		if e.ComplexityRoot.GpuType.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.ID(childComplexity), true
-	case "GpuType.lowestPrice":
-		if e.ComplexityRoot.GpuType.LowestPrice == nil {
-			break
-		}
-
-		args, err := ec.field_GpuType_lowestPrice_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.GpuType.LowestPrice(childComplexity, args["input"].(*GpuLowestPriceInput)), true
-	case "GpuType.manufacturer":
-		if e.ComplexityRoot.GpuType.Manufacturer == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.Manufacturer(childComplexity), true
-	case "GpuType.maxGpuCount":
-		if e.ComplexityRoot.GpuType.MaxGpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MaxGpuCount(childComplexity), true
-	case "GpuType.maxGpuCountCommunityCloud":
-		if e.ComplexityRoot.GpuType.MaxGpuCountCommunityCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MaxGpuCountCommunityCloud(childComplexity), true
-	case "GpuType.maxGpuCountSecureCloud":
-		if e.ComplexityRoot.GpuType.MaxGpuCountSecureCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MaxGpuCountSecureCloud(childComplexity), true
-	case "GpuType.memoryInGb":
-		if e.ComplexityRoot.GpuType.MemoryInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MemoryInGb(childComplexity), true
-	case "GpuType.minPodGpuCount":
-		if e.ComplexityRoot.GpuType.MinPodGpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.MinPodGpuCount(childComplexity), true
-	case "GpuType.nodeGroupDatacenters":
-		if e.ComplexityRoot.GpuType.NodeGroupDatacenters == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.NodeGroupDatacenters(childComplexity), true
-	case "GpuType.nodeGroupGpuSizes":
-		if e.ComplexityRoot.GpuType.NodeGroupGpuSizes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.NodeGroupGpuSizes(childComplexity), true
-	case "GpuType.oneMonthPrice":
-		if e.ComplexityRoot.GpuType.OneMonthPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.OneMonthPrice(childComplexity), true
-	case "GpuType.oneWeekPrice":
-		if e.ComplexityRoot.GpuType.OneWeekPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.OneWeekPrice(childComplexity), true
-	case "GpuType.oneYearPrice":
-		if e.ComplexityRoot.GpuType.OneYearPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.OneYearPrice(childComplexity), true
-	case "GpuType.secureCloud":
-		if e.ComplexityRoot.GpuType.SecureCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.SecureCloud(childComplexity), true
-	case "GpuType.securePrice":
-		if e.ComplexityRoot.GpuType.SecurePrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.SecurePrice(childComplexity), true
-	case "GpuType.secureSpotPrice":
-		if e.ComplexityRoot.GpuType.SecureSpotPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.SecureSpotPrice(childComplexity), true
-	case "GpuType.sixMonthPrice":
-		if e.ComplexityRoot.GpuType.SixMonthPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.SixMonthPrice(childComplexity), true
-	case "GpuType.threeMonthPrice":
-		if e.ComplexityRoot.GpuType.ThreeMonthPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.ThreeMonthPrice(childComplexity), true
-	case "GpuType.throughput":
-		if e.ComplexityRoot.GpuType.Throughput == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuType.Throughput(childComplexity), true
-
-	case "GpuTypeCudaVersion.availability":
-		if e.ComplexityRoot.GpuTypeCudaVersion.Availability == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuTypeCudaVersion.Availability(childComplexity), true
-	case "GpuTypeCudaVersion.cudaVersion":
-		if e.ComplexityRoot.GpuTypeCudaVersion.CudaVersion == nil {
-			break
-		}
-
-		return e.ComplexityRoot.GpuTypeCudaVersion.CudaVersion(childComplexity), true
-
-	case "LowestPrice.availableGpuCounts":
-		if e.ComplexityRoot.LowestPrice.AvailableGpuCounts == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.AvailableGpuCounts(childComplexity), true
-	case "LowestPrice.compliance":
-		if e.ComplexityRoot.LowestPrice.Compliance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.Compliance(childComplexity), true
-	case "LowestPrice.countryCode":
-		if e.ComplexityRoot.LowestPrice.CountryCode == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.CountryCode(childComplexity), true
-	case "LowestPrice.gpuName":
-		if e.ComplexityRoot.LowestPrice.GpuName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.GpuName(childComplexity), true
-	case "LowestPrice.gpuTypeCudaVersions":
-		if e.ComplexityRoot.LowestPrice.GpuTypeCudaVersions == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.GpuTypeCudaVersions(childComplexity), true
-	case "LowestPrice.gpuTypeId":
-		if e.ComplexityRoot.LowestPrice.GpuTypeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.GpuTypeID(childComplexity), true
-	case "LowestPrice.maxGpuCount":
-		if e.ComplexityRoot.LowestPrice.MaxGpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MaxGpuCount(childComplexity), true
-	case "LowestPrice.maxUnreservedGpuCount":
-		if e.ComplexityRoot.LowestPrice.MaxUnreservedGpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MaxUnreservedGpuCount(childComplexity), true
-	case "LowestPrice.minDisk":
-		if e.ComplexityRoot.LowestPrice.MinDisk == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinDisk(childComplexity), true
-	case "LowestPrice.minDownload":
-		if e.ComplexityRoot.LowestPrice.MinDownload == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinDownload(childComplexity), true
-	case "LowestPrice.minMemory":
-		if e.ComplexityRoot.LowestPrice.MinMemory == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinMemory(childComplexity), true
-	case "LowestPrice.minUpload":
-		if e.ComplexityRoot.LowestPrice.MinUpload == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinUpload(childComplexity), true
-	case "LowestPrice.minVcpu":
-		if e.ComplexityRoot.LowestPrice.MinVcpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinVcpu(childComplexity), true
-	case "LowestPrice.minimumBidPrice":
-		if e.ComplexityRoot.LowestPrice.MinimumBidPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.MinimumBidPrice(childComplexity), true
-	case "LowestPrice.rentalPercentage":
-		if e.ComplexityRoot.LowestPrice.RentalPercentage == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.RentalPercentage(childComplexity), true
-	case "LowestPrice.rentedCount":
-		if e.ComplexityRoot.LowestPrice.RentedCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.RentedCount(childComplexity), true
-	case "LowestPrice.stockStatus":
-		if e.ComplexityRoot.LowestPrice.StockStatus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.StockStatus(childComplexity), true
-	case "LowestPrice.supportPublicIp":
-		if e.ComplexityRoot.LowestPrice.SupportPublicIP == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.SupportPublicIP(childComplexity), true
-	case "LowestPrice.totalCount":
-		if e.ComplexityRoot.LowestPrice.TotalCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.TotalCount(childComplexity), true
-	case "LowestPrice.uninterruptablePrice":
-		if e.ComplexityRoot.LowestPrice.UninterruptablePrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.LowestPrice.UninterruptablePrice(childComplexity), true
-
-	case "Mutation.createCluster":
-		if e.ComplexityRoot.Mutation.CreateCluster == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_createCluster_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.CreateCluster(childComplexity, args["input"].(CreateClusterInput)), true
-	case "Mutation.createNetworkVolume":
-		if e.ComplexityRoot.Mutation.CreateNetworkVolume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_createNetworkVolume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.CreateNetworkVolume(childComplexity, args["input"].(CreateNetworkVolumeInput)), true
-	case "Mutation.deleteCluster":
-		if e.ComplexityRoot.Mutation.DeleteCluster == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteCluster_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteCluster(childComplexity, args["input"].(DeleteClusterInput)), true
-	case "Mutation.deleteEndpoint":
-		if e.ComplexityRoot.Mutation.DeleteEndpoint == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteEndpoint_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteEndpoint(childComplexity, args["id"].(string)), true
-	case "Mutation.deleteNetworkVolume":
-		if e.ComplexityRoot.Mutation.DeleteNetworkVolume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteNetworkVolume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteNetworkVolume(childComplexity, args["input"].(DeleteNetworkVolumeInput)), true
-	case "Mutation.deleteRegistryAuth":
-		if e.ComplexityRoot.Mutation.DeleteRegistryAuth == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteRegistryAuth_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteRegistryAuth(childComplexity, args["registryAuthId"].(string)), true
-	case "Mutation.deleteTemplate":
-		if e.ComplexityRoot.Mutation.DeleteTemplate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteTemplate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteTemplate(childComplexity, args["templateName"].(*string)), true
-	case "Mutation.deployCpuPod":
-		if e.ComplexityRoot.Mutation.DeployCPUPod == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deployCpuPod_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeployCPUPod(childComplexity, args["input"].(DeployCPUPodInput)), true
-	case "Mutation.podBidResume":
-		if e.ComplexityRoot.Mutation.PodBidResume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podBidResume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodBidResume(childComplexity, args["input"].(PodBidResumeInput)), true
-	case "Mutation.podEditJob":
-		if e.ComplexityRoot.Mutation.PodEditJob == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podEditJob_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodEditJob(childComplexity, args["input"].(PodEditJobInput)), true
-	case "Mutation.podFindAndDeployOnDemand":
-		if e.ComplexityRoot.Mutation.PodFindAndDeployOnDemand == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podFindAndDeployOnDemand_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodFindAndDeployOnDemand(childComplexity, args["input"].(*PodFindAndDeployOnDemandInput)), true
-	case "Mutation.podRentInterruptable":
-		if e.ComplexityRoot.Mutation.PodRentInterruptable == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podRentInterruptable_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodRentInterruptable(childComplexity, args["input"].(PodRentInterruptableInput)), true
-	case "Mutation.podRestart":
-		if e.ComplexityRoot.Mutation.PodRestart == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podRestart_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodRestart(childComplexity, args["input"].(PodRestartInput)), true
-	case "Mutation.podResume":
-		if e.ComplexityRoot.Mutation.PodResume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podResume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodResume(childComplexity, args["input"].(PodResumeInput)), true
-	case "Mutation.podStop":
-		if e.ComplexityRoot.Mutation.PodStop == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podStop_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodStop(childComplexity, args["input"].(PodStopInput)), true
-	case "Mutation.podTerminate":
-		if e.ComplexityRoot.Mutation.PodTerminate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_podTerminate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.PodTerminate(childComplexity, args["input"].(PodTerminateInput)), true
-	case "Mutation.saveEndpoint":
-		if e.ComplexityRoot.Mutation.SaveEndpoint == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_saveEndpoint_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SaveEndpoint(childComplexity, args["input"].(EndpointInput)), true
-	case "Mutation.saveRegistryAuth":
-		if e.ComplexityRoot.Mutation.SaveRegistryAuth == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_saveRegistryAuth_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SaveRegistryAuth(childComplexity, args["input"].(SaveRegistryAuthInput)), true
-	case "Mutation.saveTemplate":
-		if e.ComplexityRoot.Mutation.SaveTemplate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_saveTemplate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SaveTemplate(childComplexity, args["input"].(*SaveTemplateInput)), true
-	case "Mutation.secretCreate":
-		if e.ComplexityRoot.Mutation.SecretCreate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_secretCreate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SecretCreate(childComplexity, args["input"].(SecretCreateInput)), true
-	case "Mutation.secretDelete":
-		if e.ComplexityRoot.Mutation.SecretDelete == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_secretDelete_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.SecretDelete(childComplexity, args["id"].(string)), true
-	case "Mutation.updateEndpointTemplate":
-		if e.ComplexityRoot.Mutation.UpdateEndpointTemplate == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_updateEndpointTemplate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.UpdateEndpointTemplate(childComplexity, args["input"].(*UpdateEndpointTemplateInput)), true
-	case "Mutation.updateNetworkVolume":
-		if e.ComplexityRoot.Mutation.UpdateNetworkVolume == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_updateNetworkVolume_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.UpdateNetworkVolume(childComplexity, args["input"].(UpdateNetworkVolumeInput)), true
-	case "Mutation.updateRegistryAuth":
-		if e.ComplexityRoot.Mutation.UpdateRegistryAuth == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_updateRegistryAuth_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.UpdateRegistryAuth(childComplexity, args["input"].(UpdateRegistryAuthInput)), true
-	case "Mutation.updateUserSettings":
-		if e.ComplexityRoot.Mutation.UpdateUserSettings == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_updateUserSettings_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.UpdateUserSettings(childComplexity, args["input"].(*UpdateUserSettingsInput)), true
-
-	case "NetworkVolume.dataCenter":
-		if e.ComplexityRoot.NetworkVolume.DataCenter == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.DataCenter(childComplexity), true
-	case "NetworkVolume.dataCenterId":
-		if e.ComplexityRoot.NetworkVolume.DataCenterID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.DataCenterID(childComplexity), true
-	case "NetworkVolume.id":
-		if e.ComplexityRoot.NetworkVolume.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.ID(childComplexity), true
-	case "NetworkVolume.name":
-		if e.ComplexityRoot.NetworkVolume.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.Name(childComplexity), true
-	case "NetworkVolume.size":
-		if e.ComplexityRoot.NetworkVolume.Size == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolume.Size(childComplexity), true
-
-	case "NetworkVolumeIds.dataCenterId":
-		if e.ComplexityRoot.NetworkVolumeIds.DataCenterID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolumeIds.DataCenterID(childComplexity), true
-	case "NetworkVolumeIds.networkVolumeId":
-		if e.ComplexityRoot.NetworkVolumeIds.NetworkVolumeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.NetworkVolumeIds.NetworkVolumeID(childComplexity), true
-
-	case "Pod.adjustedCostPerHr":
-		if e.ComplexityRoot.Pod.AdjustedCostPerHr == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.AdjustedCostPerHr(childComplexity), true
-	case "Pod.bidPerGpu":
-		if e.ComplexityRoot.Pod.BidPerGpu == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.BidPerGpu(childComplexity), true
-	case "Pod.clusterIp":
-		if e.ComplexityRoot.Pod.ClusterIP == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ClusterIP(childComplexity), true
-	case "Pod.clusterIdx":
-		if e.ComplexityRoot.Pod.ClusterIdx == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ClusterIdx(childComplexity), true
-	case "Pod.clusterRole":
-		if e.ComplexityRoot.Pod.ClusterRole == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ClusterRole(childComplexity), true
-	case "Pod.containerDiskInGb":
-		if e.ComplexityRoot.Pod.ContainerDiskInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ContainerDiskInGb(childComplexity), true
-	case "Pod.containerRegistryAuthId":
-		if e.ComplexityRoot.Pod.ContainerRegistryAuthID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ContainerRegistryAuthID(childComplexity), true
-	case "Pod.costPerHr":
-		if e.ComplexityRoot.Pod.CostPerHr == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.CostPerHr(childComplexity), true
-	case "Pod.createdAt":
-		if e.ComplexityRoot.Pod.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.CreatedAt(childComplexity), true
-	case "Pod.desiredStatus":
-		if e.ComplexityRoot.Pod.DesiredStatus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.DesiredStatus(childComplexity), true
-	case "Pod.dockerArgs":
-		if e.ComplexityRoot.Pod.DockerArgs == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.DockerArgs(childComplexity), true
-	case "Pod.dockerId":
-		if e.ComplexityRoot.Pod.DockerID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.DockerID(childComplexity), true
-	case "Pod.env":
-		if e.ComplexityRoot.Pod.Env == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Env(childComplexity), true
-	case "Pod.gpuCount":
-		if e.ComplexityRoot.Pod.GpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.GpuCount(childComplexity), true
-	case "Pod.id":
-		if e.ComplexityRoot.Pod.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ID(childComplexity), true
-	case "Pod.imageName":
-		if e.ComplexityRoot.Pod.ImageName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.ImageName(childComplexity), true
-	case "Pod.lastStartedAt":
-		if e.ComplexityRoot.Pod.LastStartedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.LastStartedAt(childComplexity), true
-	case "Pod.lastStatusChange":
-		if e.ComplexityRoot.Pod.LastStatusChange == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.LastStatusChange(childComplexity), true
-	case "Pod.latestTelemetry":
-		if e.ComplexityRoot.Pod.LatestTelemetry == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.LatestTelemetry(childComplexity), true
-	case "Pod.locked":
-		if e.ComplexityRoot.Pod.Locked == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Locked(childComplexity), true
-	case "Pod.lowestBidPriceToResume":
-		if e.ComplexityRoot.Pod.LowestBidPriceToResume == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.LowestBidPriceToResume(childComplexity), true
-	case "Pod.machine":
-		if e.ComplexityRoot.Pod.Machine == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Machine(childComplexity), true
-	case "Pod.machineId":
-		if e.ComplexityRoot.Pod.MachineID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.MachineID(childComplexity), true
-	case "Pod.memoryInGb":
-		if e.ComplexityRoot.Pod.MemoryInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.MemoryInGb(childComplexity), true
-	case "Pod.name":
-		if e.ComplexityRoot.Pod.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Name(childComplexity), true
-	case "Pod.networkVolumeId":
-		if e.ComplexityRoot.Pod.NetworkVolumeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.NetworkVolumeID(childComplexity), true
-	case "Pod.podType":
-		if e.ComplexityRoot.Pod.PodType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.PodType(childComplexity), true
-	case "Pod.port":
-		if e.ComplexityRoot.Pod.Port == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Port(childComplexity), true
-	case "Pod.ports":
-		if e.ComplexityRoot.Pod.Ports == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Ports(childComplexity), true
-	case "Pod.runtime":
-		if e.ComplexityRoot.Pod.Runtime == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.Runtime(childComplexity), true
-	case "Pod.stopAfter":
-		if e.ComplexityRoot.Pod.StopAfter == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.StopAfter(childComplexity), true
-	case "Pod.templateId":
-		if e.ComplexityRoot.Pod.TemplateID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.TemplateID(childComplexity), true
-	case "Pod.terminateAfter":
-		if e.ComplexityRoot.Pod.TerminateAfter == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.TerminateAfter(childComplexity), true
-	case "Pod.uptimeSeconds":
-		if e.ComplexityRoot.Pod.UptimeSeconds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.UptimeSeconds(childComplexity), true
-	case "Pod.vcpuCount":
-		if e.ComplexityRoot.Pod.VcpuCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.VcpuCount(childComplexity), true
-	case "Pod.volumeInGb":
-		if e.ComplexityRoot.Pod.VolumeInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.VolumeInGb(childComplexity), true
-	case "Pod.volumeMountPath":
-		if e.ComplexityRoot.Pod.VolumeMountPath == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Pod.VolumeMountPath(childComplexity), true
-
-	case "PodMachineInfo.dataCenterId":
-		if e.ComplexityRoot.PodMachineInfo.DataCenterID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.DataCenterID(childComplexity), true
-	case "PodMachineInfo.gpuDisplayName":
-		if e.ComplexityRoot.PodMachineInfo.GpuDisplayName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.GpuDisplayName(childComplexity), true
-	case "PodMachineInfo.gpuTypeId":
-		if e.ComplexityRoot.PodMachineInfo.GpuTypeID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.GpuTypeID(childComplexity), true
-	case "PodMachineInfo.location":
-		if e.ComplexityRoot.PodMachineInfo.Location == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.Location(childComplexity), true
-	case "PodMachineInfo.podHostId":
-		if e.ComplexityRoot.PodMachineInfo.PodHostID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.PodHostID(childComplexity), true
-	case "PodMachineInfo.secureCloud":
-		if e.ComplexityRoot.PodMachineInfo.SecureCloud == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodMachineInfo.SecureCloud(childComplexity), true
-
-	case "PodRuntime.container":
-		if e.ComplexityRoot.PodRuntime.Container == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntime.Container(childComplexity), true
-	case "PodRuntime.gpus":
-		if e.ComplexityRoot.PodRuntime.Gpus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntime.Gpus(childComplexity), true
-	case "PodRuntime.ports":
-		if e.ComplexityRoot.PodRuntime.Ports == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntime.Ports(childComplexity), true
-	case "PodRuntime.uptimeInSeconds":
-		if e.ComplexityRoot.PodRuntime.UptimeInSeconds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntime.UptimeInSeconds(childComplexity), true
-
-	case "PodRuntimeContainer.cpuPercent":
-		if e.ComplexityRoot.PodRuntimeContainer.CPUPercent == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeContainer.CPUPercent(childComplexity), true
-	case "PodRuntimeContainer.memoryPercent":
-		if e.ComplexityRoot.PodRuntimeContainer.MemoryPercent == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeContainer.MemoryPercent(childComplexity), true
-
-	case "PodRuntimeGpus.gpuUtilPercent":
-		if e.ComplexityRoot.PodRuntimeGpus.GpuUtilPercent == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeGpus.GpuUtilPercent(childComplexity), true
-	case "PodRuntimeGpus.id":
-		if e.ComplexityRoot.PodRuntimeGpus.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeGpus.ID(childComplexity), true
-	case "PodRuntimeGpus.memoryUtilPercent":
-		if e.ComplexityRoot.PodRuntimeGpus.MemoryUtilPercent == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimeGpus.MemoryUtilPercent(childComplexity), true
-
-	case "PodRuntimePorts.ip":
-		if e.ComplexityRoot.PodRuntimePorts.IP == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.IP(childComplexity), true
-	case "PodRuntimePorts.isIpPublic":
-		if e.ComplexityRoot.PodRuntimePorts.IsIPPublic == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.IsIPPublic(childComplexity), true
-	case "PodRuntimePorts.privatePort":
-		if e.ComplexityRoot.PodRuntimePorts.PrivatePort == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.PrivatePort(childComplexity), true
-	case "PodRuntimePorts.publicPort":
-		if e.ComplexityRoot.PodRuntimePorts.PublicPort == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.PublicPort(childComplexity), true
-	case "PodRuntimePorts.type":
-		if e.ComplexityRoot.PodRuntimePorts.Type == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodRuntimePorts.Type(childComplexity), true
-
-	case "PodTelemetry.state":
-		if e.ComplexityRoot.PodTelemetry.State == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTelemetry.State(childComplexity), true
-	case "PodTelemetry.time":
-		if e.ComplexityRoot.PodTelemetry.Time == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTelemetry.Time(childComplexity), true
-
-	case "PodTemplate.advancedStart":
-		if e.ComplexityRoot.PodTemplate.AdvancedStart == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.AdvancedStart(childComplexity), true
-	case "PodTemplate.category":
-		if e.ComplexityRoot.PodTemplate.Category == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Category(childComplexity), true
-	case "PodTemplate.config":
-		if e.ComplexityRoot.PodTemplate.Config == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Config(childComplexity), true
-	case "PodTemplate.containerDiskInGb":
-		if e.ComplexityRoot.PodTemplate.ContainerDiskInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.ContainerDiskInGb(childComplexity), true
-	case "PodTemplate.containerRegistryAuthId":
-		if e.ComplexityRoot.PodTemplate.ContainerRegistryAuthID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.ContainerRegistryAuthID(childComplexity), true
-	case "PodTemplate.dockerArgs":
-		if e.ComplexityRoot.PodTemplate.DockerArgs == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.DockerArgs(childComplexity), true
-	case "PodTemplate.env":
-		if e.ComplexityRoot.PodTemplate.Env == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Env(childComplexity), true
-	case "PodTemplate.id":
-		if e.ComplexityRoot.PodTemplate.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.ID(childComplexity), true
-	case "PodTemplate.imageName":
-		if e.ComplexityRoot.PodTemplate.ImageName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.ImageName(childComplexity), true
-	case "PodTemplate.isPublic":
-		if e.ComplexityRoot.PodTemplate.IsPublic == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.IsPublic(childComplexity), true
-	case "PodTemplate.isRunpod":
-		if e.ComplexityRoot.PodTemplate.IsRunpod == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.IsRunpod(childComplexity), true
-	case "PodTemplate.isServerless":
-		if e.ComplexityRoot.PodTemplate.IsServerless == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.IsServerless(childComplexity), true
-	case "PodTemplate.name":
-		if e.ComplexityRoot.PodTemplate.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Name(childComplexity), true
-	case "PodTemplate.ports":
-		if e.ComplexityRoot.PodTemplate.Ports == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Ports(childComplexity), true
-	case "PodTemplate.portsConfig":
-		if e.ComplexityRoot.PodTemplate.PortsConfig == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.PortsConfig(childComplexity), true
-	case "PodTemplate.readme":
-		if e.ComplexityRoot.PodTemplate.Readme == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.Readme(childComplexity), true
-	case "PodTemplate.startJupyter":
-		if e.ComplexityRoot.PodTemplate.StartJupyter == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.StartJupyter(childComplexity), true
-	case "PodTemplate.startSsh":
-		if e.ComplexityRoot.PodTemplate.StartSSH == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.StartSSH(childComplexity), true
-	case "PodTemplate.startScript":
-		if e.ComplexityRoot.PodTemplate.StartScript == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.StartScript(childComplexity), true
-	case "PodTemplate.volumeInGb":
-		if e.ComplexityRoot.PodTemplate.VolumeInGb == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.VolumeInGb(childComplexity), true
-	case "PodTemplate.volumeMountPath":
-		if e.ComplexityRoot.PodTemplate.VolumeMountPath == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PodTemplate.VolumeMountPath(childComplexity), true
-
-	case "Query.cpuFlavors":
-		if e.ComplexityRoot.Query.CPUFlavors == nil {
-			break
-		}
-
-		args, err := ec.field_Query_cpuFlavors_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.CPUFlavors(childComplexity, args["input"].(*CPUFlavorInput)), true
-	case "Query.cpuTypes":
-		if e.ComplexityRoot.Query.CPUTypes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.CPUTypes(childComplexity), true
-	case "Query.countryCodes":
-		if e.ComplexityRoot.Query.CountryCodes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.CountryCodes(childComplexity), true
-	case "Query.dataCenters":
-		if e.ComplexityRoot.Query.DataCenters == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.DataCenters(childComplexity), true
-	case "Query.gpuTypes":
-		if e.ComplexityRoot.Query.GpuTypes == nil {
-			break
-		}
-
-		args, err := ec.field_Query_gpuTypes_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.GpuTypes(childComplexity, args["input"].(*GpuTypeFilter)), true
-
-	case "Query.myself":
-		if e.ComplexityRoot.Query.Myself == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.Myself(childComplexity), true
-	case "Query.pod":
-		if e.ComplexityRoot.Query.Pod == nil {
-			break
-		}
-
-		args, err := ec.field_Query_pod_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.Pod(childComplexity, args["input"].(*PodFilter)), true
-	case "Query.podTemplate":
-		if e.ComplexityRoot.Query.PodTemplate == nil {
-			break
-		}
-
-		args, err := ec.field_Query_podTemplate_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.PodTemplate(childComplexity, args["id"].(string)), true
-	case "Query.podTemplates":
-		if e.ComplexityRoot.Query.PodTemplates == nil {
-			break
-		}
-
-		args, err := ec.field_Query_podTemplates_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.PodTemplates(childComplexity, args["input"].(*PodTemplateInput)), true
-	case "Query.serverlessGpuPools":
-		if e.ComplexityRoot.Query.ServerlessGpuPools == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.ServerlessGpuPools(childComplexity), true
-
-	case "Secret.createdAt":
-		if e.ComplexityRoot.Secret.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.CreatedAt(childComplexity), true
-	case "Secret.description":
-		if e.ComplexityRoot.Secret.Description == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.Description(childComplexity), true
-	case "Secret.id":
-		if e.ComplexityRoot.Secret.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.ID(childComplexity), true
-	case "Secret.lastUpdatedAt":
-		if e.ComplexityRoot.Secret.LastUpdatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.LastUpdatedAt(childComplexity), true
-	case "Secret.name":
-		if e.ComplexityRoot.Secret.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.Name(childComplexity), true
-	case "Secret.updatedAt":
-		if e.ComplexityRoot.Secret.UpdatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Secret.UpdatedAt(childComplexity), true
-
-	case "ServerlessGpuPool.gpuTypeIds":
-		if e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds(childComplexity), true
-	case "ServerlessGpuPool.id":
-		if e.ComplexityRoot.ServerlessGpuPool.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ServerlessGpuPool.ID(childComplexity), true
-
-	case "Specifics.securePrice":
-		if e.ComplexityRoot.Specifics.SecurePrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Specifics.SecurePrice(childComplexity), true
-	case "Specifics.slsPrice":
-		if e.ComplexityRoot.Specifics.SlsPrice == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Specifics.SlsPrice(childComplexity), true
-	case "Specifics.stockStatus":
-		if e.ComplexityRoot.Specifics.StockStatus == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Specifics.StockStatus(childComplexity), true
-
-	case "TemplatePortConfig.name":
-		if e.ComplexityRoot.TemplatePortConfig.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.TemplatePortConfig.Name(childComplexity), true
-	case "TemplatePortConfig.port":
-		if e.ComplexityRoot.TemplatePortConfig.Port == nil {
-			break
-		}
-
-		return e.ComplexityRoot.TemplatePortConfig.Port(childComplexity), true
-
-	case "User.authId":
-		if e.ComplexityRoot.User.AuthID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.AuthID(childComplexity), true
-	case "User.clientBalance":
-		if e.ComplexityRoot.User.ClientBalance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.ClientBalance(childComplexity), true
-	case "User.cluster":
-		if e.ComplexityRoot.User.Cluster == nil {
-			break
-		}
-
-		args, err := ec.field_User_cluster_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.User.Cluster(childComplexity, args["input"].(*ClusterInput)), true
-	case "User.containerRegistryCreds":
-		if e.ComplexityRoot.User.ContainerRegistryCreds == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.ContainerRegistryCreds(childComplexity), true
-	case "User.currentSpendPerHr":
-		if e.ComplexityRoot.User.CurrentSpendPerHr == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.CurrentSpendPerHr(childComplexity), true
-	case "User.email":
-		if e.ComplexityRoot.User.Email == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.Email(childComplexity), true
-	case "User.endpoint":
-		if e.ComplexityRoot.User.Endpoint == nil {
-			break
-		}
-
-		args, err := ec.field_User_endpoint_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.User.Endpoint(childComplexity, args["id"].(string)), true
-	case "User.endpoints":
-		if e.ComplexityRoot.User.Endpoints == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.Endpoints(childComplexity), true
-	case "User.id":
-		if e.ComplexityRoot.User.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.ID(childComplexity), true
-	case "User.networkVolumes":
-		if e.ComplexityRoot.User.NetworkVolumes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.NetworkVolumes(childComplexity), true
-	case "User.notifyLowBalance":
-		if e.ComplexityRoot.User.NotifyLowBalance == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.NotifyLowBalance(childComplexity), true
-	case "User.notifyPodsGeneral":
-		if e.ComplexityRoot.User.NotifyPodsGeneral == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.NotifyPodsGeneral(childComplexity), true
-	case "User.notifyPodsStale":
-		if e.ComplexityRoot.User.NotifyPodsStale == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.NotifyPodsStale(childComplexity), true
-	case "User.podTemplates":
-		if e.ComplexityRoot.User.PodTemplates == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.PodTemplates(childComplexity), true
-	case "User.pods":
-		if e.ComplexityRoot.User.Pods == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.Pods(childComplexity), true
-	case "User.pubKey":
-		if e.ComplexityRoot.User.PubKey == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.PubKey(childComplexity), true
-	case "User.secrets":
-		if e.ComplexityRoot.User.Secrets == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.Secrets(childComplexity), true
-	case "User.serverlessDiscount":
-		if e.ComplexityRoot.User.ServerlessDiscount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.ServerlessDiscount(childComplexity), true
-	case "User.spendLimit":
-		if e.ComplexityRoot.User.SpendLimit == nil {
-			break
-		}
-
-		return e.ComplexityRoot.User.SpendLimit(childComplexity), true
-
-	}
 	return 0, false
 }
 
@@ -2378,13 +163,18 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputClusterInput,
 		ec.unmarshalInputCpuFlavorInput,
 		ec.unmarshalInputCreateClusterInput,
+		ec.unmarshalInputCreateFlashAppInput,
+		ec.unmarshalInputCreateFlashEnvironmentInput,
 		ec.unmarshalInputCreateNetworkVolumeInput,
 		ec.unmarshalInputDeleteClusterInput,
 		ec.unmarshalInputDeleteNetworkVolumeInput,
+		ec.unmarshalInputDeployBuildToEnvironmentInput,
 		ec.unmarshalInputEndpointInput,
 		ec.unmarshalInputEndpointTemplateInput,
 		ec.unmarshalInputEndpointVolumeInput,
 		ec.unmarshalInputEnvironmentVariableInput,
+		ec.unmarshalInputFinalizeFlashArtifactUploadInput,
+		ec.unmarshalInputFlashEnvironmentByNameInput,
 		ec.unmarshalInputGpuAvailabilityInput,
 		ec.unmarshalInputGpuLowestPriceInput,
 		ec.unmarshalInputGpuTypeFilter,
@@ -2400,6 +190,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPodTemplateInput,
 		ec.unmarshalInputPodTerminateInput,
 		ec.unmarshalInputPodVolumeMountInput,
+		ec.unmarshalInputPrepareFlashArtifactUploadInput,
 		ec.unmarshalInputSaveRegistryAuthInput,
 		ec.unmarshalInputSaveTemplateInput,
 		ec.unmarshalInputSavingsPlanInput,
@@ -2407,6 +198,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSpecificsInput,
 		ec.unmarshalInputTemplatePortConfigInput,
 		ec.unmarshalInputUpdateEndpointTemplateInput,
+		ec.unmarshalInputUpdateFlashBuildManifestInput,
 		ec.unmarshalInputUpdateNetworkVolumeInput,
 		ec.unmarshalInputUpdateRegistryAuthInput,
 		ec.unmarshalInputUpdateUserSettingsInput,
@@ -2661,10 +453,10 @@ func (ec *executionContext) childFields_Endpoint(ctx context.Context, field grap
 		return ec.fieldContext_Endpoint_workersStandby(ctx, field)
 	case "workersPFBTarget":
 		return ec.fieldContext_Endpoint_workersPFBTarget(ctx, field)
-	case "aiKey":
-		return ec.fieldContext_Endpoint_aiKey(ctx, field)
 	case "flashEnvironmentId":
 		return ec.fieldContext_Endpoint_flashEnvironmentId(ctx, field)
+	case "aiKey":
+		return ec.fieldContext_Endpoint_aiKey(ctx, field)
 	case "activeBuildid":
 		return ec.fieldContext_Endpoint_activeBuildid(ctx, field)
 	case "idePodId":
@@ -2685,6 +477,80 @@ func (ec *executionContext) childFields_EnvironmentVariable(ctx context.Context,
 		return ec.fieldContext_EnvironmentVariable_value(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EnvironmentVariable", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashApp(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FlashApp_id(ctx, field)
+	case "name":
+		return ec.fieldContext_FlashApp_name(ctx, field)
+	case "flashEnvironments":
+		return ec.fieldContext_FlashApp_flashEnvironments(ctx, field)
+	case "flashBuilds":
+		return ec.fieldContext_FlashApp_flashBuilds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashApp", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashArtifact(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "objectKey":
+		return ec.fieldContext_FlashArtifact_objectKey(ctx, field)
+	case "downloadUrl":
+		return ec.fieldContext_FlashArtifact_downloadUrl(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_FlashArtifact_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashArtifact", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uploadUrl":
+		return ec.fieldContext_FlashArtifactUpload_uploadUrl(ctx, field)
+	case "objectKey":
+		return ec.fieldContext_FlashArtifactUpload_objectKey(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_FlashArtifactUpload_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashArtifactUpload", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashBuild(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FlashBuild_id(ctx, field)
+	case "objectKey":
+		return ec.fieldContext_FlashBuild_objectKey(ctx, field)
+	case "manifest":
+		return ec.fieldContext_FlashBuild_manifest(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_FlashBuild_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashBuild", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashEnvironment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FlashEnvironment_id(ctx, field)
+	case "name":
+		return ec.fieldContext_FlashEnvironment_name(ctx, field)
+	case "state":
+		return ec.fieldContext_FlashEnvironment_state(ctx, field)
+	case "activeBuildId":
+		return ec.fieldContext_FlashEnvironment_activeBuildId(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_FlashEnvironment_createdAt(ctx, field)
+	case "endpoints":
+		return ec.fieldContext_FlashEnvironment_endpoints(ctx, field)
+	case "networkVolumes":
+		return ec.fieldContext_FlashEnvironment_networkVolumes(ctx, field)
+	case "activeArtifact":
+		return ec.fieldContext_FlashEnvironment_activeArtifact(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashEnvironment", field.Name)
 }
 
 func (ec *executionContext) childFields_GpuAvailability(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3133,6 +999,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_endpoint(ctx, field)
 	case "serverlessDiscount":
 		return ec.fieldContext_User_serverlessDiscount(ctx, field)
+	case "flashApps":
+		return ec.fieldContext_User_flashApps(ctx, field)
 	case "containerRegistryCreds":
 		return ec.fieldContext_User_containerRegistryCreds(ctx, field)
 	case "secrets":
@@ -3317,6 +1185,34 @@ func (ec *executionContext) field_Mutation_createCluster_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createFlashApp_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CreateFlashAppInput, error) {
+			return ec.unmarshalNCreateFlashAppInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateFlashAppInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createFlashEnvironment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CreateFlashEnvironmentInput, error) {
+			return ec.unmarshalNCreateFlashEnvironmentInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateFlashEnvironmentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3356,6 +1252,34 @@ func (ec *executionContext) field_Mutation_deleteEndpoint_args(ctx context.Conte
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteFlashApp_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAppId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAppId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteFlashEnvironment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashEnvironmentId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashEnvironmentId"] = arg0
 	return args, nil
 }
 
@@ -3401,12 +1325,40 @@ func (ec *executionContext) field_Mutation_deleteTemplate_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deployBuildToEnvironment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeployBuildToEnvironmentInput, error) {
+			return ec.unmarshalNDeployBuildToEnvironmentInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployBuildToEnvironmentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deployCpuPod_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (DeployCPUPodInput, error) {
 			return ec.unmarshalNdeployCpuPodInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployCPUPodInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_finalizeFlashArtifactUpload_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (FinalizeFlashArtifactUploadInput, error) {
+			return ec.unmarshalNFinalizeFlashArtifactUploadInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFinalizeFlashArtifactUploadInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3527,6 +1479,20 @@ func (ec *executionContext) field_Mutation_podTerminate_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_prepareFlashArtifactUpload_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PrepareFlashArtifactUploadInput, error) {
+			return ec.unmarshalNPrepareFlashArtifactUploadInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPrepareFlashArtifactUploadInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_saveEndpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3611,6 +1577,20 @@ func (ec *executionContext) field_Mutation_updateEndpointTemplate_args(ctx conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_updateFlashBuildManifest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UpdateFlashBuildManifestInput, error) {
+			return ec.unmarshalNUpdateFlashBuildManifestInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateFlashBuildManifestInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_updateNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3678,6 +1658,76 @@ func (ec *executionContext) field_Query_cpuFlavors_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashAppByName_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAppName",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAppName"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashApp_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAppId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAppId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashBuild_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashBuildId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashBuildId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashEnvironmentByName_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (FlashEnvironmentByNameInput, error) {
+			return ec.unmarshalNFlashEnvironmentByNameInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironmentByNameInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashEnvironment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashEnvironmentId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashEnvironmentId"] = arg0
 	return args, nil
 }
 
@@ -5361,29 +3411,6 @@ func (ec *executionContext) fieldContext_Endpoint_workersPFBTarget(_ context.Con
 	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Endpoint_aiKey(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Endpoint_aiKey(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AiKey, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Endpoint_aiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _Endpoint_flashEnvironmentId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5404,6 +3431,29 @@ func (ec *executionContext) _Endpoint_flashEnvironmentId(ctx context.Context, fi
 	)
 }
 func (ec *executionContext) fieldContext_Endpoint_flashEnvironmentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_aiKey(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_aiKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AiKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_aiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -5543,6 +3593,557 @@ func (ec *executionContext) _EnvironmentVariable_value(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_EnvironmentVariable_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("EnvironmentVariable", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashApp_id(ctx context.Context, field graphql.CollectedField, obj *FlashApp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashApp_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashApp_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashApp", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashApp_name(ctx context.Context, field graphql.CollectedField, obj *FlashApp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashApp_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashApp_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashApp", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashApp_flashEnvironments(ctx context.Context, field graphql.CollectedField, obj *FlashApp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashApp_flashEnvironments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FlashEnvironments, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashApp_flashEnvironments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashApp",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FlashApp_flashBuilds(ctx context.Context, field graphql.CollectedField, obj *FlashApp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashApp_flashBuilds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FlashBuilds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*FlashBuild) graphql.Marshaler {
+			return ec.marshalOFlashBuild2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashApp_flashBuilds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashApp",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashBuild(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FlashArtifact_objectKey(ctx context.Context, field graphql.CollectedField, obj *FlashArtifact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifact_objectKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ObjectKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifact_objectKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifact", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifact_downloadUrl(ctx context.Context, field graphql.CollectedField, obj *FlashArtifact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifact_downloadUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DownloadURL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifact_downloadUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifact", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifact_expiresAt(ctx context.Context, field graphql.CollectedField, obj *FlashArtifact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifact_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifact_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifact", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifactUpload_uploadUrl(ctx context.Context, field graphql.CollectedField, obj *FlashArtifactUpload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifactUpload_uploadUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UploadURL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifactUpload_uploadUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifactUpload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifactUpload_objectKey(ctx context.Context, field graphql.CollectedField, obj *FlashArtifactUpload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifactUpload_objectKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ObjectKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifactUpload_objectKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifactUpload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashArtifactUpload_expiresAt(ctx context.Context, field graphql.CollectedField, obj *FlashArtifactUpload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashArtifactUpload_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashArtifactUpload_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashArtifactUpload", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashBuild_id(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashBuild_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashBuild_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashBuild", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashBuild_objectKey(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashBuild_objectKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ObjectKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashBuild_objectKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashBuild", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashBuild_manifest(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashBuild_manifest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.FlashBuild().Manifest(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v any) graphql.Marshaler {
+			return ec.marshalOJSON2interface(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashBuild_manifest(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashBuild", field, true, true, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _FlashBuild_createdAt(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashBuild_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashBuild_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashBuild", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_id(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_name(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_state(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_activeBuildId(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_activeBuildId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ActiveBuildID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_activeBuildId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_createdAt(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashEnvironment", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashEnvironment_endpoints(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_endpoints(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.FlashEnvironment().Endpoints(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_endpoints(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashEnvironment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FlashEnvironment_networkVolumes(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_networkVolumes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolumes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*NetworkVolume) graphql.Marshaler {
+			return ec.marshalONetworkVolume2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolume(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_networkVolumes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashEnvironment",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolume(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FlashEnvironment_activeArtifact(ctx context.Context, field graphql.CollectedField, obj *FlashEnvironment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashEnvironment_activeArtifact(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.FlashEnvironment().ActiveArtifact(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashArtifact) graphql.Marshaler {
+			return ec.marshalOFlashArtifact2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashArtifact(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashEnvironment_activeArtifact(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FlashEnvironment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashArtifact(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _GpuAvailability_id(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
@@ -7061,6 +5662,358 @@ func (ec *executionContext) fieldContext_Mutation_deleteEndpoint(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteEndpoint_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createFlashApp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createFlashApp(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateFlashApp(ctx, fc.Args["input"].(CreateFlashAppInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashApp) graphql.Marshaler {
+			return ec.marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createFlashApp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashApp(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createFlashApp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteFlashApp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteFlashApp(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteFlashApp(ctx, fc.Args["flashAppId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteFlashApp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteFlashApp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createFlashEnvironment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createFlashEnvironment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateFlashEnvironment(ctx, fc.Args["input"].(CreateFlashEnvironmentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createFlashEnvironment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createFlashEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteFlashEnvironment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteFlashEnvironment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteFlashEnvironment(ctx, fc.Args["flashEnvironmentId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteFlashEnvironment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteFlashEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_prepareFlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_prepareFlashArtifactUpload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PrepareFlashArtifactUpload(ctx, fc.Args["input"].(PrepareFlashArtifactUploadInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashArtifactUpload) graphql.Marshaler {
+			return ec.marshalOFlashArtifactUpload2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashArtifactUpload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_prepareFlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashArtifactUpload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_prepareFlashArtifactUpload_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_finalizeFlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_finalizeFlashArtifactUpload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().FinalizeFlashArtifactUpload(ctx, fc.Args["input"].(FinalizeFlashArtifactUploadInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashBuild) graphql.Marshaler {
+			return ec.marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_finalizeFlashArtifactUpload(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashBuild(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_finalizeFlashArtifactUpload_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateFlashBuildManifest(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateFlashBuildManifest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateFlashBuildManifest(ctx, fc.Args["input"].(UpdateFlashBuildManifestInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashBuild) graphql.Marshaler {
+			return ec.marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateFlashBuildManifest(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashBuild(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateFlashBuildManifest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deployBuildToEnvironment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deployBuildToEnvironment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeployBuildToEnvironment(ctx, fc.Args["input"].(DeployBuildToEnvironmentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deployBuildToEnvironment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deployBuildToEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -10180,6 +9133,226 @@ func (ec *executionContext) fieldContext_Query_serverlessGpuPools(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_flashApp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashApp(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashApp(ctx, fc.Args["flashAppId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashApp) graphql.Marshaler {
+			return ec.marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashApp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashApp(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashApp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashAppByName(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashAppByName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashAppByName(ctx, fc.Args["flashAppName"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashApp) graphql.Marshaler {
+			return ec.marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashAppByName(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashApp(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashAppByName_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashEnvironment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashEnvironment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashEnvironment(ctx, fc.Args["flashEnvironmentId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashEnvironment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashEnvironmentByName(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashEnvironmentByName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashEnvironmentByName(ctx, fc.Args["input"].(FlashEnvironmentByNameInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+			return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashEnvironmentByName(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashEnvironment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashEnvironmentByName_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashBuild(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashBuild(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashBuild(ctx, fc.Args["flashBuildId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashBuild) graphql.Marshaler {
+			return ec.marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashBuild(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashBuild(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashBuild_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_gpuTypes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -11140,6 +10313,38 @@ func (ec *executionContext) fieldContext_User_serverlessDiscount(_ context.Conte
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Discount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_flashApps(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_flashApps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().FlashApps(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*FlashApp) graphql.Marshaler {
+			return ec.marshalOFlashApp2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_flashApps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashApp(ctx, field)
 		},
 	}
 	return fc, nil
@@ -12576,6 +11781,73 @@ func (ec *executionContext) unmarshalInputCreateClusterInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateFlashAppInput(ctx context.Context, obj any) (CreateFlashAppInput, error) {
+	var it CreateFlashAppInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateFlashEnvironmentInput(ctx context.Context, obj any) (CreateFlashEnvironmentInput, error) {
+	var it CreateFlashEnvironmentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashAppId", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashAppId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashAppId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashAppID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateNetworkVolumeInput(ctx context.Context, obj any) (CreateNetworkVolumeInput, error) {
 	var it CreateNetworkVolumeInput
 	if obj == nil {
@@ -12680,6 +11952,43 @@ func (ec *executionContext) unmarshalInputDeleteNetworkVolumeInput(ctx context.C
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeployBuildToEnvironmentInput(ctx context.Context, obj any) (DeployBuildToEnvironmentInput, error) {
+	var it DeployBuildToEnvironmentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashEnvironmentId", "flashBuildId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashEnvironmentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashEnvironmentId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashEnvironmentID = data
+		case "flashBuildId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashBuildId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashBuildID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj any) (EndpointInput, error) {
 	var it EndpointInput
 	if obj == nil {
@@ -12691,7 +12000,7 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "templateId", "template", "gpuIds", "gpuCount", "instanceIds", "networkVolumeId", "networkVolumeIds", "volumes", "locations", "dataCenterIds", "workersMin", "workersMax", "idleTimeout", "scalerType", "scalerValue", "executionTimeoutMs", "allowedCudaVersions", "minCudaVersion", "flashBootType", "type", "compliance", "workersPFBTarget", "hubReleaseId", "flashEnvironmentId", "modelReferences"}
+	fieldsInOrder := [...]string{"id", "name", "templateId", "template", "gpuIds", "gpuCount", "instanceIds", "networkVolumeId", "networkVolumeIds", "volumes", "locations", "dataCenterIds", "workersMin", "workersMax", "idleTimeout", "scalerType", "scalerValue", "executionTimeoutMs", "allowedCudaVersions", "minCudaVersion", "flashBootType", "type", "compliance", "workersPFBTarget", "flashEnvironmentId", "hubReleaseId", "modelReferences"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -12866,13 +12175,6 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 				return it, err
 			}
 			it.WorkersPFBTarget = data
-		case "hubReleaseId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hubReleaseId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HubReleaseID = data
 		case "flashEnvironmentId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashEnvironmentId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -12880,6 +12182,13 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 				return it, err
 			}
 			it.FlashEnvironmentID = data
+		case "hubReleaseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hubReleaseId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HubReleaseID = data
 		case "modelReferences":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("modelReferences"))
 			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
@@ -13054,6 +12363,87 @@ func (ec *executionContext) unmarshalInputEnvironmentVariableInput(ctx context.C
 				return it, err
 			}
 			it.Value = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFinalizeFlashArtifactUploadInput(ctx context.Context, obj any) (FinalizeFlashArtifactUploadInput, error) {
+	var it FinalizeFlashArtifactUploadInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashAppId", "objectKey", "manifest"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashAppId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashAppId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashAppID = data
+		case "objectKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("objectKey"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ObjectKey = data
+		case "manifest":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("manifest"))
+			data, err := ec.unmarshalOJSON2interface(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Manifest = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFlashEnvironmentByNameInput(ctx context.Context, obj any) (FlashEnvironmentByNameInput, error) {
+	var it FlashEnvironmentByNameInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashAppId", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashAppId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashAppId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashAppID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
 		}
 	}
 	return it, nil
@@ -14328,6 +13718,43 @@ func (ec *executionContext) unmarshalInputPodVolumeMountInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPrepareFlashArtifactUploadInput(ctx context.Context, obj any) (PrepareFlashArtifactUploadInput, error) {
+	var it PrepareFlashArtifactUploadInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashAppId", "tarballSize"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashAppId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashAppId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashAppID = data
+		case "tarballSize":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tarballSize"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TarballSize = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSaveRegistryAuthInput(ctx context.Context, obj any) (SaveRegistryAuthInput, error) {
 	var it SaveRegistryAuthInput
 	if obj == nil {
@@ -14734,6 +14161,43 @@ func (ec *executionContext) unmarshalInputUpdateEndpointTemplateInput(ctx contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdateFlashBuildManifestInput(ctx context.Context, obj any) (UpdateFlashBuildManifestInput, error) {
+	var it UpdateFlashBuildManifestInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"flashBuildId", "manifest"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "flashBuildId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashBuildId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashBuildID = data
+		case "manifest":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("manifest"))
+			data, err := ec.unmarshalOJSON2interface(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Manifest = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdateNetworkVolumeInput(ctx context.Context, obj any) (UpdateNetworkVolumeInput, error) {
 	var it UpdateNetworkVolumeInput
 	if obj == nil {
@@ -15061,6 +14525,10 @@ func (ec *executionContext) unmarshalInputdeployCpuPodInput(ctx context.Context,
 var clusterImplementors = []string{"Cluster"}
 
 func (ec *executionContext) _Cluster(ctx context.Context, sel ast.SelectionSet, obj *Cluster) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCluster()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, clusterImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15124,6 +14592,10 @@ func (ec *executionContext) _Cluster(ctx context.Context, sel ast.SelectionSet, 
 var containerRegistryAuthImplementors = []string{"ContainerRegistryAuth"}
 
 func (ec *executionContext) _ContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, obj *ContainerRegistryAuth) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainContainerRegistryAuth()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, containerRegistryAuthImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15167,6 +14639,10 @@ func (ec *executionContext) _ContainerRegistryAuth(ctx context.Context, sel ast.
 var cpuFlavorImplementors = []string{"CpuFlavor"}
 
 func (ec *executionContext) _CpuFlavor(ctx context.Context, sel ast.SelectionSet, obj *CPUFlavor) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCPUFlavor()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, cpuFlavorImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15283,6 +14759,10 @@ func (ec *executionContext) _CpuFlavor(ctx context.Context, sel ast.SelectionSet
 var cpuTypeImplementors = []string{"CpuType"}
 
 func (ec *executionContext) _CpuType(ctx context.Context, sel ast.SelectionSet, obj *CPUType) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainCPUType()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, cpuTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15346,6 +14826,10 @@ func (ec *executionContext) _CpuType(ctx context.Context, sel ast.SelectionSet, 
 var dataCenterImplementors = []string{"DataCenter"}
 
 func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSet, obj *DataCenter) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainDataCenter()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, dataCenterImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15452,6 +14936,10 @@ func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSe
 var discountImplementors = []string{"Discount"}
 
 func (ec *executionContext) _Discount(ctx context.Context, sel ast.SelectionSet, obj *Discount) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainDiscount()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, discountImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15500,6 +14988,10 @@ func (ec *executionContext) _Discount(ctx context.Context, sel ast.SelectionSet,
 var endpointImplementors = []string{"Endpoint"}
 
 func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet, obj *Endpoint) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainEndpoint()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, endpointImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15649,13 +15141,13 @@ func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "aiKey":
-			out.Values[i] = ec._Endpoint_aiKey(ctx, field, obj)
+		case "flashEnvironmentId":
+			out.Values[i] = ec._Endpoint_flashEnvironmentId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "flashEnvironmentId":
-			out.Values[i] = ec._Endpoint_flashEnvironmentId(ctx, field, obj)
+		case "aiKey":
+			out.Values[i] = ec._Endpoint_aiKey(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -15703,6 +15195,10 @@ func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet,
 var environmentVariableImplementors = []string{"EnvironmentVariable"}
 
 func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.SelectionSet, obj *EnvironmentVariable) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainEnvironmentVariable()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, environmentVariableImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15743,9 +15239,407 @@ func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.Se
 	return out
 }
 
+var flashAppImplementors = []string{"FlashApp"}
+
+func (ec *executionContext) _FlashApp(ctx context.Context, sel ast.SelectionSet, obj *FlashApp) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashApp()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashAppImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashApp")
+		case "id":
+			out.Values[i] = ec._FlashApp_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._FlashApp_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "flashEnvironments":
+			out.Values[i] = ec._FlashApp_flashEnvironments(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "flashBuilds":
+			out.Values[i] = ec._FlashApp_flashBuilds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashArtifactImplementors = []string{"FlashArtifact"}
+
+func (ec *executionContext) _FlashArtifact(ctx context.Context, sel ast.SelectionSet, obj *FlashArtifact) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashArtifact()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashArtifactImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashArtifact")
+		case "objectKey":
+			out.Values[i] = ec._FlashArtifact_objectKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "downloadUrl":
+			out.Values[i] = ec._FlashArtifact_downloadUrl(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._FlashArtifact_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashArtifactUploadImplementors = []string{"FlashArtifactUpload"}
+
+func (ec *executionContext) _FlashArtifactUpload(ctx context.Context, sel ast.SelectionSet, obj *FlashArtifactUpload) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashArtifactUpload()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashArtifactUploadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashArtifactUpload")
+		case "uploadUrl":
+			out.Values[i] = ec._FlashArtifactUpload_uploadUrl(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "objectKey":
+			out.Values[i] = ec._FlashArtifactUpload_objectKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._FlashArtifactUpload_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashBuildImplementors = []string{"FlashBuild"}
+
+func (ec *executionContext) _FlashBuild(ctx context.Context, sel ast.SelectionSet, obj *FlashBuild) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashBuild()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashBuildImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashBuild")
+		case "id":
+			out.Values[i] = ec._FlashBuild_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "objectKey":
+			out.Values[i] = ec._FlashBuild_objectKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "manifest":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FlashBuild_manifest(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "createdAt":
+			out.Values[i] = ec._FlashBuild_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var flashEnvironmentImplementors = []string{"FlashEnvironment"}
+
+func (ec *executionContext) _FlashEnvironment(ctx context.Context, sel ast.SelectionSet, obj *FlashEnvironment) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashEnvironment()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashEnvironmentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashEnvironment")
+		case "id":
+			out.Values[i] = ec._FlashEnvironment_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._FlashEnvironment_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "state":
+			out.Values[i] = ec._FlashEnvironment_state(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "activeBuildId":
+			out.Values[i] = ec._FlashEnvironment_activeBuildId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._FlashEnvironment_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "endpoints":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FlashEnvironment_endpoints(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "networkVolumes":
+			out.Values[i] = ec._FlashEnvironment_networkVolumes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "activeArtifact":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FlashEnvironment_activeArtifact(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var gpuAvailabilityImplementors = []string{"GpuAvailability"}
 
 func (ec *executionContext) _GpuAvailability(ctx context.Context, sel ast.SelectionSet, obj *GpuAvailability) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuAvailability()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuAvailabilityImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -15809,6 +15703,10 @@ func (ec *executionContext) _GpuAvailability(ctx context.Context, sel ast.Select
 var gpuTypeImplementors = []string{"GpuType"}
 
 func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, obj *GpuType) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuType()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16000,6 +15898,10 @@ func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, 
 var gpuTypeCudaVersionImplementors = []string{"GpuTypeCudaVersion"}
 
 func (ec *executionContext) _GpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, obj *GpuTypeCudaVersion) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainGpuTypeCudaVersion()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, gpuTypeCudaVersionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16043,6 +15945,10 @@ func (ec *executionContext) _GpuTypeCudaVersion(ctx context.Context, sel ast.Sel
 var lowestPriceImplementors = []string{"LowestPrice"}
 
 func (ec *executionContext) _LowestPrice(ctx context.Context, sel ast.SelectionSet, obj *LowestPrice) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainLowestPrice()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, lowestPriceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16235,6 +16141,62 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "createFlashApp":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createFlashApp(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteFlashApp":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteFlashApp(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createFlashEnvironment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createFlashEnvironment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteFlashEnvironment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteFlashEnvironment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "prepareFlashArtifactUpload":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_prepareFlashArtifactUpload(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "finalizeFlashArtifactUpload":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_finalizeFlashArtifactUpload(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateFlashBuildManifest":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateFlashBuildManifest(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deployBuildToEnvironment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deployBuildToEnvironment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "podFindAndDeployOnDemand":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_podFindAndDeployOnDemand(ctx, field)
@@ -16392,6 +16354,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 var networkVolumeImplementors = []string{"NetworkVolume"}
 
 func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.SelectionSet, obj *NetworkVolume) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainNetworkVolume()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, networkVolumeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16450,6 +16416,10 @@ func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.Selectio
 var networkVolumeIdsImplementors = []string{"NetworkVolumeIds"}
 
 func (ec *executionContext) _NetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, obj *NetworkVolumeIds) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainNetworkVolumeIds()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, networkVolumeIdsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16493,6 +16463,10 @@ func (ec *executionContext) _NetworkVolumeIds(ctx context.Context, sel ast.Selec
 var podImplementors = []string{"Pod"}
 
 func (ec *executionContext) _Pod(ctx context.Context, sel ast.SelectionSet, obj *Pod) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPod()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16711,6 +16685,10 @@ func (ec *executionContext) _Pod(ctx context.Context, sel ast.SelectionSet, obj 
 var podMachineInfoImplementors = []string{"PodMachineInfo"}
 
 func (ec *executionContext) _PodMachineInfo(ctx context.Context, sel ast.SelectionSet, obj *PodMachineInfo) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodMachineInfo()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podMachineInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16774,6 +16752,10 @@ func (ec *executionContext) _PodMachineInfo(ctx context.Context, sel ast.Selecti
 var podRuntimeImplementors = []string{"PodRuntime"}
 
 func (ec *executionContext) _PodRuntime(ctx context.Context, sel ast.SelectionSet, obj *PodRuntime) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntime()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16827,6 +16809,10 @@ func (ec *executionContext) _PodRuntime(ctx context.Context, sel ast.SelectionSe
 var podRuntimeContainerImplementors = []string{"PodRuntimeContainer"}
 
 func (ec *executionContext) _PodRuntimeContainer(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimeContainer) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimeContainer()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeContainerImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16870,6 +16856,10 @@ func (ec *executionContext) _PodRuntimeContainer(ctx context.Context, sel ast.Se
 var podRuntimeGpusImplementors = []string{"PodRuntimeGpus"}
 
 func (ec *executionContext) _PodRuntimeGpus(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimeGpus) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimeGpus()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimeGpusImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16918,6 +16908,10 @@ func (ec *executionContext) _PodRuntimeGpus(ctx context.Context, sel ast.Selecti
 var podRuntimePortsImplementors = []string{"PodRuntimePorts"}
 
 func (ec *executionContext) _PodRuntimePorts(ctx context.Context, sel ast.SelectionSet, obj *PodRuntimePorts) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodRuntimePorts()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podRuntimePortsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16976,6 +16970,10 @@ func (ec *executionContext) _PodRuntimePorts(ctx context.Context, sel ast.Select
 var podTelemetryImplementors = []string{"PodTelemetry"}
 
 func (ec *executionContext) _PodTelemetry(ctx context.Context, sel ast.SelectionSet, obj *PodTelemetry) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodTelemetry()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podTelemetryImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17019,6 +17017,10 @@ func (ec *executionContext) _PodTelemetry(ctx context.Context, sel ast.Selection
 var podTemplateImplementors = []string{"PodTemplate"}
 
 func (ec *executionContext) _PodTemplate(ctx context.Context, sel ast.SelectionSet, obj *PodTemplate) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainPodTemplate()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, podTemplateImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17306,6 +17308,116 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashApp":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashApp(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashAppByName":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashAppByName(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashEnvironment":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashEnvironment(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashEnvironmentByName":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashEnvironmentByName(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashBuild":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashBuild(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "gpuTypes":
 			field := field
 
@@ -17432,6 +17544,10 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 var secretImplementors = []string{"Secret"}
 
 func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *Secret) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainSecret()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, secretImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17495,6 +17611,10 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 var serverlessGpuPoolImplementors = []string{"ServerlessGpuPool"}
 
 func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, obj *ServerlessGpuPool) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainServerlessGpuPool()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, serverlessGpuPoolImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17538,6 +17658,10 @@ func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.Sele
 var specificsImplementors = []string{"Specifics"}
 
 func (ec *executionContext) _Specifics(ctx context.Context, sel ast.SelectionSet, obj *Specifics) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainSpecifics()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, specificsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17586,6 +17710,10 @@ func (ec *executionContext) _Specifics(ctx context.Context, sel ast.SelectionSet
 var templatePortConfigImplementors = []string{"TemplatePortConfig"}
 
 func (ec *executionContext) _TemplatePortConfig(ctx context.Context, sel ast.SelectionSet, obj *TemplatePortConfig) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainTemplatePortConfig()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, templatePortConfigImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17629,6 +17757,10 @@ func (ec *executionContext) _TemplatePortConfig(ctx context.Context, sel ast.Sel
 var userImplementors = []string{"User"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *User) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainUser()); m != nil {
+		return m
+	}
+
 	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -17911,6 +18043,44 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "flashApps":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_flashApps(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "containerRegistryCreds":
 			field := field
 
@@ -18497,6 +18667,16 @@ func (ec *executionContext) unmarshalNCreateClusterInput2githubᚗcomᚋberthdev
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateFlashAppInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateFlashAppInput(ctx context.Context, v any) (CreateFlashAppInput, error) {
+	res, err := ec.unmarshalInputCreateFlashAppInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateFlashEnvironmentInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateFlashEnvironmentInput(ctx context.Context, v any) (CreateFlashEnvironmentInput, error) {
+	res, err := ec.unmarshalInputCreateFlashEnvironmentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateNetworkVolumeInput(ctx context.Context, v any) (CreateNetworkVolumeInput, error) {
 	res, err := ec.unmarshalInputCreateNetworkVolumeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -18512,8 +18692,23 @@ func (ec *executionContext) unmarshalNDeleteNetworkVolumeInput2githubᚗcomᚋbe
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNDeployBuildToEnvironmentInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployBuildToEnvironmentInput(ctx context.Context, v any) (DeployBuildToEnvironmentInput, error) {
+	res, err := ec.unmarshalInputDeployBuildToEnvironmentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEndpointInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointInput(ctx context.Context, v any) (EndpointInput, error) {
 	res, err := ec.unmarshalInputEndpointInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFinalizeFlashArtifactUploadInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFinalizeFlashArtifactUploadInput(ctx context.Context, v any) (FinalizeFlashArtifactUploadInput, error) {
+	res, err := ec.unmarshalInputFinalizeFlashArtifactUploadInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFlashEnvironmentByNameInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironmentByNameInput(ctx context.Context, v any) (FlashEnvironmentByNameInput, error) {
+	res, err := ec.unmarshalInputFlashEnvironmentByNameInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -18584,6 +18779,11 @@ func (ec *executionContext) unmarshalNPodTerminateInput2githubᚗcomᚋberthdev�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNPrepareFlashArtifactUploadInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPrepareFlashArtifactUploadInput(ctx context.Context, v any) (PrepareFlashArtifactUploadInput, error) {
+	res, err := ec.unmarshalInputPrepareFlashArtifactUploadInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSaveRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveRegistryAuthInput(ctx context.Context, v any) (SaveRegistryAuthInput, error) {
 	res, err := ec.unmarshalInputSaveRegistryAuthInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -18608,6 +18808,11 @@ func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.S
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNUpdateFlashBuildManifestInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateFlashBuildManifestInput(ctx context.Context, v any) (UpdateFlashBuildManifestInput, error) {
+	res, err := ec.unmarshalInputUpdateFlashBuildManifestInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNUpdateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateNetworkVolumeInput(ctx context.Context, v any) (UpdateNetworkVolumeInput, error) {
@@ -18908,6 +19113,9 @@ func (ec *executionContext) marshalOContainerRegistryAuth2ᚕᚖgithubᚗcomᚋb
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainContainerRegistryAuth(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -18927,6 +19135,9 @@ func (ec *executionContext) marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋbert
 func (ec *executionContext) marshalOCpuFlavor2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx context.Context, sel ast.SelectionSet, v []*CPUFlavor) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainCPUFlavor(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -18956,6 +19167,9 @@ func (ec *executionContext) marshalOCpuType2ᚕᚖgithubᚗcomᚋberthdevᚋbert
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainCPUType(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -18975,6 +19189,9 @@ func (ec *executionContext) marshalOCpuType2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx context.Context, sel ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainDataCenter(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19020,6 +19237,9 @@ func (ec *executionContext) marshalODiscount2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx context.Context, sel ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainEndpoint(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19074,6 +19294,9 @@ func (ec *executionContext) marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋber
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainEnvironmentVariable(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19115,6 +19338,43 @@ func (ec *executionContext) unmarshalOEnvironmentVariableInput2ᚖgithubᚗcom�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOFlashApp2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx context.Context, sel ast.SelectionSet, v []*FlashApp) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainFlashApp(), true); m != nil {
+		return m
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOFlashApp2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashApp(ctx context.Context, sel ast.SelectionSet, v *FlashApp) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashApp(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFlashArtifact2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashArtifact(ctx context.Context, sel ast.SelectionSet, v *FlashArtifact) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashArtifact(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFlashArtifactUpload2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashArtifactUpload(ctx context.Context, sel ast.SelectionSet, v *FlashArtifactUpload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashArtifactUpload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx context.Context, v any) (*FlashBootType, error) {
 	if v == nil {
 		return nil, nil
@@ -19129,6 +19389,52 @@ func (ec *executionContext) marshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋb
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) marshalOFlashBuild2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx context.Context, sel ast.SelectionSet, v []*FlashBuild) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainFlashBuild(), true); m != nil {
+		return m
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOFlashBuild2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBuild(ctx context.Context, sel ast.SelectionSet, v *FlashBuild) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashBuild(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFlashEnvironment2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx context.Context, sel ast.SelectionSet, v []*FlashEnvironment) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainFlashEnvironment(), true); m != nil {
+		return m
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOFlashEnvironment2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashEnvironment(ctx context.Context, sel ast.SelectionSet, v *FlashEnvironment) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashEnvironment(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
@@ -19152,6 +19458,9 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 func (ec *executionContext) marshalOGpuAvailability2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx context.Context, sel ast.SelectionSet, v []*GpuAvailability) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuAvailability(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19189,6 +19498,9 @@ func (ec *executionContext) marshalOGpuType2ᚕᚖgithubᚗcomᚋberthdevᚋbert
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuType(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19208,6 +19520,9 @@ func (ec *executionContext) marshalOGpuType2ᚖgithubᚗcomᚋberthdevᚋberth�
 func (ec *executionContext) marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainGpuTypeCudaVersion(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19329,6 +19644,9 @@ func (ec *executionContext) marshalONetworkVolumeIds2ᚕᚖgithubᚗcomᚋberthd
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainNetworkVolumeIds(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19373,6 +19691,9 @@ func (ec *executionContext) unmarshalONetworkVolumeIdsInput2ᚖgithubᚗcomᚋbe
 func (ec *executionContext) marshalOPod2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx context.Context, sel ast.SelectionSet, v []*Pod) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPod(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19431,6 +19752,9 @@ func (ec *executionContext) marshalOPodRuntimeGpus2ᚕᚖgithubᚗcomᚋberthdev
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodRuntimeGpus(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19450,6 +19774,9 @@ func (ec *executionContext) marshalOPodRuntimeGpus2ᚖgithubᚗcomᚋberthdevᚋ
 func (ec *executionContext) marshalOPodRuntimePorts2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodRuntimePorts(ctx context.Context, sel ast.SelectionSet, v []*PodRuntimePorts) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodRuntimePorts(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19493,6 +19820,9 @@ func (ec *executionContext) marshalOPodTelemetry2ᚖgithubᚗcomᚋberthdevᚋbe
 func (ec *executionContext) marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx context.Context, sel ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainPodTemplate(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -19597,6 +19927,9 @@ func (ec *executionContext) marshalOSecret2ᚕᚖgithubᚗcomᚋberthdevᚋberth
 	if v == nil {
 		return graphql.Null
 	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainSecret(), true); m != nil {
+		return m
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -19616,6 +19949,9 @@ func (ec *executionContext) marshalOSecret2ᚖgithubᚗcomᚋberthdevᚋberthᚋ
 func (ec *executionContext) marshalOServerlessGpuPool2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, v []*ServerlessGpuPool) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
+	}
+	if m := plain.Objects(ec.OperationContext, sel, v, plainServerlessGpuPool(), true); m != nil {
+		return m
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)

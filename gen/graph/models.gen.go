@@ -105,6 +105,17 @@ type CreateClusterInput struct {
 	StartJupyter *bool   `json:"startJupyter,omitempty"`
 }
 
+type CreateFlashAppInput struct {
+	// 1 to 191 characters, none of them a control character, and no space at an end. The user has no other app of that name.
+	Name string `json:"name"`
+}
+
+type CreateFlashEnvironmentInput struct {
+	FlashAppID string `json:"flashAppId"`
+	// As that of an app. The app has no other environment of that name.
+	Name string `json:"name"`
+}
+
 type CreateNetworkVolumeInput struct {
 	// Required. So are the others.
 	Name *string `json:"name,omitempty"`
@@ -137,6 +148,12 @@ type DeleteClusterInput struct {
 
 type DeleteNetworkVolumeInput struct {
 	ID string `json:"id"`
+}
+
+type DeployBuildToEnvironmentInput struct {
+	FlashEnvironmentID string `json:"flashEnvironmentId"`
+	// A build of the app of the environment.
+	FlashBuildID string `json:"flashBuildId"`
 }
 
 type Discount struct {
@@ -194,11 +211,12 @@ type Endpoint struct {
 	// Always 0. So is the next one.
 	WorkersStandby   *int `json:"workersStandby,omitempty"`
 	WorkersPFBTarget *int `json:"workersPFBTarget,omitempty"`
-	// Null: there is none. So are those that follow.
-	AiKey              *string `json:"aiKey,omitempty"`
+	// Of the app that it is a part of; null: none.
 	FlashEnvironmentID *string `json:"flashEnvironmentId,omitempty"`
-	ActiveBuildid      *string `json:"activeBuildid,omitempty"`
-	IdePodID           *string `json:"idePodId,omitempty"`
+	// Null: there is none. So are those that follow.
+	AiKey         *string `json:"aiKey,omitempty"`
+	ActiveBuildid *string `json:"activeBuildid,omitempty"`
+	IdePodID      *string `json:"idePodId,omitempty"`
 	// Standards that the data centers of its workers meet.
 	Compliance []*Compliance `json:"compliance,omitempty"`
 	// Always empty.
@@ -252,10 +270,11 @@ type EndpointInput struct {
 	Compliance []*Compliance `json:"compliance,omitempty"`
 	// Refused but for 0.
 	WorkersPFBTarget *int `json:"workersPFBTarget,omitempty"`
+	// Of an app of the user's: its workers get the artifact of the build that is deployed there.
+	FlashEnvironmentID *string `json:"flashEnvironmentId,omitempty"`
 	// Refused. So are those that follow.
-	HubReleaseID       *string   `json:"hubReleaseId,omitempty"`
-	FlashEnvironmentID *string   `json:"flashEnvironmentId,omitempty"`
-	ModelReferences    []*string `json:"modelReferences,omitempty"`
+	HubReleaseID    *string   `json:"hubReleaseId,omitempty"`
+	ModelReferences []*string `json:"modelReferences,omitempty"`
 }
 
 type EndpointTemplateInput struct {
@@ -290,6 +309,72 @@ type EnvironmentVariable struct {
 type EnvironmentVariableInput struct {
 	Key   *string `json:"key,omitempty"`
 	Value *string `json:"value,omitempty"`
+}
+
+type FinalizeFlashArtifactUploadInput struct {
+	FlashAppID string `json:"flashAppId"`
+	// As prepareFlashArtifactUpload gave it.
+	ObjectKey string `json:"objectKey"`
+	// An object, of 262144 bytes at most.
+	Manifest any `json:"manifest,omitempty"`
+}
+
+// A program that a client of flash deploys.
+type FlashApp struct {
+	ID   *string `json:"id,omitempty"`
+	Name *string `json:"name,omitempty"`
+	// Newest first. So are the builds.
+	FlashEnvironments []*FlashEnvironment `json:"flashEnvironments,omitempty"`
+	FlashBuilds       []*FlashBuild       `json:"flashBuilds,omitempty"`
+}
+
+// An artifact that may be fetched, with GET.
+type FlashArtifact struct {
+	ObjectKey *string `json:"objectKey,omitempty"`
+	// It needs no key, and permits whoever has it to fetch the artifact until it expires.
+	DownloadURL *string `json:"downloadUrl,omitempty"`
+	// 15 minutes after it was asked for.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+}
+
+// Where an artifact is to be sent, with PUT: a tar archive that is compressed with gzip, of as many bytes as were announced.
+type FlashArtifactUpload struct {
+	// It needs no key, and permits whoever has it to send the artifact until it expires.
+	UploadURL *string `json:"uploadUrl,omitempty"`
+	ObjectKey *string `json:"objectKey,omitempty"`
+	// An hour after it was prepared.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+}
+
+type FlashBuild struct {
+	ID *string `json:"id,omitempty"`
+	// Of its artifact.
+	ObjectKey *string `json:"objectKey,omitempty"`
+	// What a client keeps with it, as it was sent; null: nothing.
+	Manifest  any        `json:"manifest,omitempty"`
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+}
+
+// Where a build of an app runs.
+type FlashEnvironment struct {
+	ID   *string `json:"id,omitempty"`
+	Name *string `json:"name,omitempty"`
+	// PENDING until a build is deployed, then ACTIVE.
+	State *string `json:"state,omitempty"`
+	// Null: none was deployed.
+	ActiveBuildID *string    `json:"activeBuildId,omitempty"`
+	CreatedAt     *time.Time `json:"createdAt,omitempty"`
+	// Those that name it, newest first.
+	Endpoints []*Endpoint `json:"endpoints,omitempty"`
+	// Always empty: volumes are the user's, and outlive environments.
+	NetworkVolumes []*NetworkVolume `json:"networkVolumes,omitempty"`
+	// Null: none was deployed.
+	ActiveArtifact *FlashArtifact `json:"activeArtifact,omitempty"`
+}
+
+type FlashEnvironmentByNameInput struct {
+	FlashAppID string `json:"flashAppId"`
+	Name       string `json:"name"`
 }
 
 // What is free of a GPU type in one data center.
@@ -783,6 +868,12 @@ type PodVolumeMountInput struct {
 	MountPath *string `json:"mountPath,omitempty"`
 }
 
+type PrepareFlashArtifactUploadInput struct {
+	FlashAppID string `json:"flashAppId"`
+	// Bytes: 1 to 1572864000.
+	TarballSize int `json:"tarballSize"`
+}
+
 // What may be asked for. The catalog and myself are answered without a key too.
 type Query struct {
 }
@@ -894,6 +985,12 @@ type UpdateEndpointTemplateInput struct {
 	TemplateID *string `json:"templateId,omitempty"`
 }
 
+type UpdateFlashBuildManifestInput struct {
+	FlashBuildID string `json:"flashBuildId"`
+	// An object, of 262144 bytes at most; null: none any more.
+	Manifest any `json:"manifest,omitempty"`
+}
+
 type UpdateNetworkVolumeInput struct {
 	ID   string  `json:"id"`
 	Name *string `json:"name,omitempty"`
@@ -941,6 +1038,8 @@ type User struct {
 	Endpoint *Endpoint `json:"endpoint,omitempty"`
 	// Null: nobody has one.
 	ServerlessDiscount *Discount `json:"serverlessDiscount,omitempty"`
+	// The user's apps, newest first.
+	FlashApps []*FlashApp `json:"flashApps,omitempty"`
 	// The user's logins to container registries, oldest first.
 	ContainerRegistryCreds []*ContainerRegistryAuth `json:"containerRegistryCreds,omitempty"`
 	// The user's secrets, newest first, without their values.

@@ -190,6 +190,238 @@ func (v *CpuFlavorInput) GetId() *string { return v.Id }
 // GetIsSls returns CpuFlavorInput.IsSls, and is useful for accessing the field via an interface.
 func (v *CpuFlavorInput) GetIsSls() *bool { return v.IsSls }
 
+// CreateFlashAppCreateFlashApp includes the requested fields of the GraphQL type FlashApp.
+// The GraphQL type's documentation follows.
+//
+// A program that a client of flash deploys.
+type CreateFlashAppCreateFlashApp struct {
+	FlashAppFields `json:"-"`
+}
+
+// GetId returns CreateFlashAppCreateFlashApp.Id, and is useful for accessing the field via an interface.
+func (v *CreateFlashAppCreateFlashApp) GetId() *string { return v.FlashAppFields.Id }
+
+// GetName returns CreateFlashAppCreateFlashApp.Name, and is useful for accessing the field via an interface.
+func (v *CreateFlashAppCreateFlashApp) GetName() *string { return v.FlashAppFields.Name }
+
+// GetFlashEnvironments returns CreateFlashAppCreateFlashApp.FlashEnvironments, and is useful for accessing the field via an interface.
+func (v *CreateFlashAppCreateFlashApp) GetFlashEnvironments() []*FlashAppFieldsFlashEnvironmentsFlashEnvironment {
+	return v.FlashAppFields.FlashEnvironments
+}
+
+// GetFlashBuilds returns CreateFlashAppCreateFlashApp.FlashBuilds, and is useful for accessing the field via an interface.
+func (v *CreateFlashAppCreateFlashApp) GetFlashBuilds() []*FlashAppFieldsFlashBuildsFlashBuild {
+	return v.FlashAppFields.FlashBuilds
+}
+
+func (v *CreateFlashAppCreateFlashApp) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*CreateFlashAppCreateFlashApp
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.CreateFlashAppCreateFlashApp = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashAppFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalCreateFlashAppCreateFlashApp struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	FlashEnvironments []*FlashAppFieldsFlashEnvironmentsFlashEnvironment `json:"flashEnvironments"`
+
+	FlashBuilds []*FlashAppFieldsFlashBuildsFlashBuild `json:"flashBuilds"`
+}
+
+func (v *CreateFlashAppCreateFlashApp) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *CreateFlashAppCreateFlashApp) __premarshalJSON() (*__premarshalCreateFlashAppCreateFlashApp, error) {
+	var retval __premarshalCreateFlashAppCreateFlashApp
+
+	retval.Id = v.FlashAppFields.Id
+	retval.Name = v.FlashAppFields.Name
+	retval.FlashEnvironments = v.FlashAppFields.FlashEnvironments
+	retval.FlashBuilds = v.FlashAppFields.FlashBuilds
+	return &retval, nil
+}
+
+type CreateFlashAppInput struct {
+	// 1 to 191 characters, none of them a control character, and no space at an end. The user has no other app of that name.
+	Name string `json:"name"`
+}
+
+// GetName returns CreateFlashAppInput.Name, and is useful for accessing the field via an interface.
+func (v *CreateFlashAppInput) GetName() string { return v.Name }
+
+// CreateFlashAppResponse is returned by CreateFlashApp on success.
+type CreateFlashAppResponse struct {
+	// Makes an app: 50 of a user at most.
+	CreateFlashApp *CreateFlashAppCreateFlashApp `json:"createFlashApp"`
+}
+
+// GetCreateFlashApp returns CreateFlashAppResponse.CreateFlashApp, and is useful for accessing the field via an interface.
+func (v *CreateFlashAppResponse) GetCreateFlashApp() *CreateFlashAppCreateFlashApp {
+	return v.CreateFlashApp
+}
+
+// CreateFlashEnvironmentCreateFlashEnvironment includes the requested fields of the GraphQL type FlashEnvironment.
+// The GraphQL type's documentation follows.
+//
+// Where a build of an app runs.
+type CreateFlashEnvironmentCreateFlashEnvironment struct {
+	FlashEnvironmentFields `json:"-"`
+}
+
+// GetId returns CreateFlashEnvironmentCreateFlashEnvironment.Id, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) GetId() *string {
+	return v.FlashEnvironmentFields.Id
+}
+
+// GetName returns CreateFlashEnvironmentCreateFlashEnvironment.Name, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) GetName() *string {
+	return v.FlashEnvironmentFields.Name
+}
+
+// GetState returns CreateFlashEnvironmentCreateFlashEnvironment.State, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) GetState() *string {
+	return v.FlashEnvironmentFields.State
+}
+
+// GetActiveBuildId returns CreateFlashEnvironmentCreateFlashEnvironment.ActiveBuildId, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) GetActiveBuildId() *string {
+	return v.FlashEnvironmentFields.ActiveBuildId
+}
+
+// GetCreatedAt returns CreateFlashEnvironmentCreateFlashEnvironment.CreatedAt, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) GetCreatedAt() *time.Time {
+	return v.FlashEnvironmentFields.CreatedAt
+}
+
+// GetEndpoints returns CreateFlashEnvironmentCreateFlashEnvironment.Endpoints, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) GetEndpoints() []*FlashEnvironmentFieldsEndpointsEndpoint {
+	return v.FlashEnvironmentFields.Endpoints
+}
+
+// GetNetworkVolumes returns CreateFlashEnvironmentCreateFlashEnvironment.NetworkVolumes, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) GetNetworkVolumes() []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume {
+	return v.FlashEnvironmentFields.NetworkVolumes
+}
+
+// GetActiveArtifact returns CreateFlashEnvironmentCreateFlashEnvironment.ActiveArtifact, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) GetActiveArtifact() *FlashEnvironmentFieldsActiveArtifactFlashArtifact {
+	return v.FlashEnvironmentFields.ActiveArtifact
+}
+
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*CreateFlashEnvironmentCreateFlashEnvironment
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.CreateFlashEnvironmentCreateFlashEnvironment = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashEnvironmentFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalCreateFlashEnvironmentCreateFlashEnvironment struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	State *string `json:"state"`
+
+	ActiveBuildId *string `json:"activeBuildId"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	Endpoints []*FlashEnvironmentFieldsEndpointsEndpoint `json:"endpoints"`
+
+	NetworkVolumes []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume `json:"networkVolumes"`
+
+	ActiveArtifact *FlashEnvironmentFieldsActiveArtifactFlashArtifact `json:"activeArtifact"`
+}
+
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *CreateFlashEnvironmentCreateFlashEnvironment) __premarshalJSON() (*__premarshalCreateFlashEnvironmentCreateFlashEnvironment, error) {
+	var retval __premarshalCreateFlashEnvironmentCreateFlashEnvironment
+
+	retval.Id = v.FlashEnvironmentFields.Id
+	retval.Name = v.FlashEnvironmentFields.Name
+	retval.State = v.FlashEnvironmentFields.State
+	retval.ActiveBuildId = v.FlashEnvironmentFields.ActiveBuildId
+	retval.CreatedAt = v.FlashEnvironmentFields.CreatedAt
+	retval.Endpoints = v.FlashEnvironmentFields.Endpoints
+	retval.NetworkVolumes = v.FlashEnvironmentFields.NetworkVolumes
+	retval.ActiveArtifact = v.FlashEnvironmentFields.ActiveArtifact
+	return &retval, nil
+}
+
+type CreateFlashEnvironmentInput struct {
+	FlashAppId string `json:"flashAppId"`
+	// As that of an app. The app has no other environment of that name.
+	Name string `json:"name"`
+}
+
+// GetFlashAppId returns CreateFlashEnvironmentInput.FlashAppId, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentInput) GetFlashAppId() string { return v.FlashAppId }
+
+// GetName returns CreateFlashEnvironmentInput.Name, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentInput) GetName() string { return v.Name }
+
+// CreateFlashEnvironmentResponse is returned by CreateFlashEnvironment on success.
+type CreateFlashEnvironmentResponse struct {
+	// Makes an environment of an app, which has 20 at most.
+	CreateFlashEnvironment *CreateFlashEnvironmentCreateFlashEnvironment `json:"createFlashEnvironment"`
+}
+
+// GetCreateFlashEnvironment returns CreateFlashEnvironmentResponse.CreateFlashEnvironment, and is useful for accessing the field via an interface.
+func (v *CreateFlashEnvironmentResponse) GetCreateFlashEnvironment() *CreateFlashEnvironmentCreateFlashEnvironment {
+	return v.CreateFlashEnvironment
+}
+
 type CreateNetworkVolumeInput struct {
 	// Required. So are the others.
 	Name *string `json:"name"`
@@ -402,6 +634,18 @@ func (v *DataCentersResponse) GetDataCenters() []*DataCentersDataCentersDataCent
 
 // GetCountryCodes returns DataCentersResponse.CountryCodes, and is useful for accessing the field via an interface.
 func (v *DataCentersResponse) GetCountryCodes() []*string { return v.CountryCodes }
+
+type DeployBuildToEnvironmentInput struct {
+	FlashEnvironmentId string `json:"flashEnvironmentId"`
+	// A build of the app of the environment.
+	FlashBuildId string `json:"flashBuildId"`
+}
+
+// GetFlashEnvironmentId returns DeployBuildToEnvironmentInput.FlashEnvironmentId, and is useful for accessing the field via an interface.
+func (v *DeployBuildToEnvironmentInput) GetFlashEnvironmentId() string { return v.FlashEnvironmentId }
+
+// GetFlashBuildId returns DeployBuildToEnvironmentInput.FlashBuildId, and is useful for accessing the field via an interface.
+func (v *DeployBuildToEnvironmentInput) GetFlashBuildId() string { return v.FlashBuildId }
 
 // DeployCPUDeployCpuPod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -724,6 +968,130 @@ func (v *DeployCpuPodInput) GetTerminateAfter() *time.Time { return v.TerminateA
 
 // GetStartJupyter returns DeployCpuPodInput.StartJupyter, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetStartJupyter() *bool { return v.StartJupyter }
+
+// DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment includes the requested fields of the GraphQL type FlashEnvironment.
+// The GraphQL type's documentation follows.
+//
+// Where a build of an app runs.
+type DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment struct {
+	FlashEnvironmentFields `json:"-"`
+}
+
+// GetId returns DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment.Id, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) GetId() *string {
+	return v.FlashEnvironmentFields.Id
+}
+
+// GetName returns DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment.Name, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) GetName() *string {
+	return v.FlashEnvironmentFields.Name
+}
+
+// GetState returns DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment.State, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) GetState() *string {
+	return v.FlashEnvironmentFields.State
+}
+
+// GetActiveBuildId returns DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment.ActiveBuildId, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) GetActiveBuildId() *string {
+	return v.FlashEnvironmentFields.ActiveBuildId
+}
+
+// GetCreatedAt returns DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment.CreatedAt, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) GetCreatedAt() *time.Time {
+	return v.FlashEnvironmentFields.CreatedAt
+}
+
+// GetEndpoints returns DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment.Endpoints, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) GetEndpoints() []*FlashEnvironmentFieldsEndpointsEndpoint {
+	return v.FlashEnvironmentFields.Endpoints
+}
+
+// GetNetworkVolumes returns DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment.NetworkVolumes, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) GetNetworkVolumes() []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume {
+	return v.FlashEnvironmentFields.NetworkVolumes
+}
+
+// GetActiveArtifact returns DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment.ActiveArtifact, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) GetActiveArtifact() *FlashEnvironmentFieldsActiveArtifactFlashArtifact {
+	return v.FlashEnvironmentFields.ActiveArtifact
+}
+
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashEnvironmentFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalDeployFlashBuildDeployBuildToEnvironmentFlashEnvironment struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	State *string `json:"state"`
+
+	ActiveBuildId *string `json:"activeBuildId"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	Endpoints []*FlashEnvironmentFieldsEndpointsEndpoint `json:"endpoints"`
+
+	NetworkVolumes []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume `json:"networkVolumes"`
+
+	ActiveArtifact *FlashEnvironmentFieldsActiveArtifactFlashArtifact `json:"activeArtifact"`
+}
+
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment) __premarshalJSON() (*__premarshalDeployFlashBuildDeployBuildToEnvironmentFlashEnvironment, error) {
+	var retval __premarshalDeployFlashBuildDeployBuildToEnvironmentFlashEnvironment
+
+	retval.Id = v.FlashEnvironmentFields.Id
+	retval.Name = v.FlashEnvironmentFields.Name
+	retval.State = v.FlashEnvironmentFields.State
+	retval.ActiveBuildId = v.FlashEnvironmentFields.ActiveBuildId
+	retval.CreatedAt = v.FlashEnvironmentFields.CreatedAt
+	retval.Endpoints = v.FlashEnvironmentFields.Endpoints
+	retval.NetworkVolumes = v.FlashEnvironmentFields.NetworkVolumes
+	retval.ActiveArtifact = v.FlashEnvironmentFields.ActiveArtifact
+	return &retval, nil
+}
+
+// DeployFlashBuildResponse is returned by DeployFlashBuild on success.
+type DeployFlashBuildResponse struct {
+	// Has an environment run a build: its workers get the artifact, and those that run another one are replaced.
+	DeployBuildToEnvironment *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment `json:"deployBuildToEnvironment"`
+}
+
+// GetDeployBuildToEnvironment returns DeployFlashBuildResponse.DeployBuildToEnvironment, and is useful for accessing the field via an interface.
+func (v *DeployFlashBuildResponse) GetDeployBuildToEnvironment() *DeployFlashBuildDeployBuildToEnvironmentFlashEnvironment {
+	return v.DeployBuildToEnvironment
+}
 
 // DeployPodFindAndDeployOnDemandPod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -1377,10 +1745,11 @@ type EndpointInput struct {
 	Compliance []*Compliance `json:"compliance"`
 	// Refused but for 0.
 	WorkersPFBTarget *int `json:"workersPFBTarget"`
+	// Of an app of the user's: its workers get the artifact of the build that is deployed there.
+	FlashEnvironmentId *string `json:"flashEnvironmentId"`
 	// Refused. So are those that follow.
-	HubReleaseId       *string   `json:"hubReleaseId"`
-	FlashEnvironmentId *string   `json:"flashEnvironmentId"`
-	ModelReferences    []*string `json:"modelReferences"`
+	HubReleaseId    *string   `json:"hubReleaseId"`
+	ModelReferences []*string `json:"modelReferences"`
 }
 
 // GetId returns EndpointInput.Id, and is useful for accessing the field via an interface.
@@ -1455,11 +1824,11 @@ func (v *EndpointInput) GetCompliance() []*Compliance { return v.Compliance }
 // GetWorkersPFBTarget returns EndpointInput.WorkersPFBTarget, and is useful for accessing the field via an interface.
 func (v *EndpointInput) GetWorkersPFBTarget() *int { return v.WorkersPFBTarget }
 
-// GetHubReleaseId returns EndpointInput.HubReleaseId, and is useful for accessing the field via an interface.
-func (v *EndpointInput) GetHubReleaseId() *string { return v.HubReleaseId }
-
 // GetFlashEnvironmentId returns EndpointInput.FlashEnvironmentId, and is useful for accessing the field via an interface.
 func (v *EndpointInput) GetFlashEnvironmentId() *string { return v.FlashEnvironmentId }
+
+// GetHubReleaseId returns EndpointInput.HubReleaseId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetHubReleaseId() *string { return v.HubReleaseId }
 
 // GetModelReferences returns EndpointInput.ModelReferences, and is useful for accessing the field via an interface.
 func (v *EndpointInput) GetModelReferences() []*string { return v.ModelReferences }
@@ -1537,6 +1906,444 @@ func (v *EnvironmentVariableInput) GetKey() *string { return v.Key }
 // GetValue returns EnvironmentVariableInput.Value, and is useful for accessing the field via an interface.
 func (v *EnvironmentVariableInput) GetValue() *string { return v.Value }
 
+type FinalizeFlashArtifactUploadInput struct {
+	FlashAppId string `json:"flashAppId"`
+	// As prepareFlashArtifactUpload gave it.
+	ObjectKey string `json:"objectKey"`
+	// An object, of 262144 bytes at most.
+	Manifest *json.RawMessage `json:"manifest"`
+}
+
+// GetFlashAppId returns FinalizeFlashArtifactUploadInput.FlashAppId, and is useful for accessing the field via an interface.
+func (v *FinalizeFlashArtifactUploadInput) GetFlashAppId() string { return v.FlashAppId }
+
+// GetObjectKey returns FinalizeFlashArtifactUploadInput.ObjectKey, and is useful for accessing the field via an interface.
+func (v *FinalizeFlashArtifactUploadInput) GetObjectKey() string { return v.ObjectKey }
+
+// GetManifest returns FinalizeFlashArtifactUploadInput.Manifest, and is useful for accessing the field via an interface.
+func (v *FinalizeFlashArtifactUploadInput) GetManifest() *json.RawMessage { return v.Manifest }
+
+// FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild includes the requested fields of the GraphQL type FlashBuild.
+type FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild struct {
+	FlashBuildFields `json:"-"`
+}
+
+// GetId returns FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild.Id, and is useful for accessing the field via an interface.
+func (v *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild) GetId() *string {
+	return v.FlashBuildFields.Id
+}
+
+// GetObjectKey returns FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild.ObjectKey, and is useful for accessing the field via an interface.
+func (v *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild) GetObjectKey() *string {
+	return v.FlashBuildFields.ObjectKey
+}
+
+// GetManifest returns FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild.Manifest, and is useful for accessing the field via an interface.
+func (v *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild) GetManifest() *json.RawMessage {
+	return v.FlashBuildFields.Manifest
+}
+
+// GetCreatedAt returns FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild.CreatedAt, and is useful for accessing the field via an interface.
+func (v *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild) GetCreatedAt() *time.Time {
+	return v.FlashBuildFields.CreatedAt
+}
+
+func (v *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashBuildFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalFinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild struct {
+	Id *string `json:"id"`
+
+	ObjectKey *string `json:"objectKey"`
+
+	Manifest *json.RawMessage `json:"manifest"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+}
+
+func (v *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild) __premarshalJSON() (*__premarshalFinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild, error) {
+	var retval __premarshalFinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild
+
+	retval.Id = v.FlashBuildFields.Id
+	retval.ObjectKey = v.FlashBuildFields.ObjectKey
+	retval.Manifest = v.FlashBuildFields.Manifest
+	retval.CreatedAt = v.FlashBuildFields.CreatedAt
+	return &retval, nil
+}
+
+// FinalizeFlashUploadResponse is returned by FinalizeFlashUpload on success.
+type FinalizeFlashUploadResponse struct {
+	// Makes a build of an artifact that has come. Of an app the last 10 are kept, and those that its environments run.
+	FinalizeFlashArtifactUpload *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild `json:"finalizeFlashArtifactUpload"`
+}
+
+// GetFinalizeFlashArtifactUpload returns FinalizeFlashUploadResponse.FinalizeFlashArtifactUpload, and is useful for accessing the field via an interface.
+func (v *FinalizeFlashUploadResponse) GetFinalizeFlashArtifactUpload() *FinalizeFlashUploadFinalizeFlashArtifactUploadFlashBuild {
+	return v.FinalizeFlashArtifactUpload
+}
+
+// FlashAppByNameFlashAppByNameFlashApp includes the requested fields of the GraphQL type FlashApp.
+// The GraphQL type's documentation follows.
+//
+// A program that a client of flash deploys.
+type FlashAppByNameFlashAppByNameFlashApp struct {
+	FlashAppFields `json:"-"`
+}
+
+// GetId returns FlashAppByNameFlashAppByNameFlashApp.Id, and is useful for accessing the field via an interface.
+func (v *FlashAppByNameFlashAppByNameFlashApp) GetId() *string { return v.FlashAppFields.Id }
+
+// GetName returns FlashAppByNameFlashAppByNameFlashApp.Name, and is useful for accessing the field via an interface.
+func (v *FlashAppByNameFlashAppByNameFlashApp) GetName() *string { return v.FlashAppFields.Name }
+
+// GetFlashEnvironments returns FlashAppByNameFlashAppByNameFlashApp.FlashEnvironments, and is useful for accessing the field via an interface.
+func (v *FlashAppByNameFlashAppByNameFlashApp) GetFlashEnvironments() []*FlashAppFieldsFlashEnvironmentsFlashEnvironment {
+	return v.FlashAppFields.FlashEnvironments
+}
+
+// GetFlashBuilds returns FlashAppByNameFlashAppByNameFlashApp.FlashBuilds, and is useful for accessing the field via an interface.
+func (v *FlashAppByNameFlashAppByNameFlashApp) GetFlashBuilds() []*FlashAppFieldsFlashBuildsFlashBuild {
+	return v.FlashAppFields.FlashBuilds
+}
+
+func (v *FlashAppByNameFlashAppByNameFlashApp) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*FlashAppByNameFlashAppByNameFlashApp
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.FlashAppByNameFlashAppByNameFlashApp = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashAppFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalFlashAppByNameFlashAppByNameFlashApp struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	FlashEnvironments []*FlashAppFieldsFlashEnvironmentsFlashEnvironment `json:"flashEnvironments"`
+
+	FlashBuilds []*FlashAppFieldsFlashBuildsFlashBuild `json:"flashBuilds"`
+}
+
+func (v *FlashAppByNameFlashAppByNameFlashApp) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *FlashAppByNameFlashAppByNameFlashApp) __premarshalJSON() (*__premarshalFlashAppByNameFlashAppByNameFlashApp, error) {
+	var retval __premarshalFlashAppByNameFlashAppByNameFlashApp
+
+	retval.Id = v.FlashAppFields.Id
+	retval.Name = v.FlashAppFields.Name
+	retval.FlashEnvironments = v.FlashAppFields.FlashEnvironments
+	retval.FlashBuilds = v.FlashAppFields.FlashBuilds
+	return &retval, nil
+}
+
+// FlashAppByNameResponse is returned by FlashAppByName on success.
+type FlashAppByNameResponse struct {
+	// Likewise, by its name.
+	FlashAppByName *FlashAppByNameFlashAppByNameFlashApp `json:"flashAppByName"`
+}
+
+// GetFlashAppByName returns FlashAppByNameResponse.FlashAppByName, and is useful for accessing the field via an interface.
+func (v *FlashAppByNameResponse) GetFlashAppByName() *FlashAppByNameFlashAppByNameFlashApp {
+	return v.FlashAppByName
+}
+
+// FlashAppFields includes the GraphQL fields of FlashApp requested by the fragment FlashAppFields.
+// The GraphQL type's documentation follows.
+//
+// A program that a client of flash deploys.
+type FlashAppFields struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+	// Newest first. So are the builds.
+	FlashEnvironments []*FlashAppFieldsFlashEnvironmentsFlashEnvironment `json:"flashEnvironments"`
+	FlashBuilds       []*FlashAppFieldsFlashBuildsFlashBuild             `json:"flashBuilds"`
+}
+
+// GetId returns FlashAppFields.Id, and is useful for accessing the field via an interface.
+func (v *FlashAppFields) GetId() *string { return v.Id }
+
+// GetName returns FlashAppFields.Name, and is useful for accessing the field via an interface.
+func (v *FlashAppFields) GetName() *string { return v.Name }
+
+// GetFlashEnvironments returns FlashAppFields.FlashEnvironments, and is useful for accessing the field via an interface.
+func (v *FlashAppFields) GetFlashEnvironments() []*FlashAppFieldsFlashEnvironmentsFlashEnvironment {
+	return v.FlashEnvironments
+}
+
+// GetFlashBuilds returns FlashAppFields.FlashBuilds, and is useful for accessing the field via an interface.
+func (v *FlashAppFields) GetFlashBuilds() []*FlashAppFieldsFlashBuildsFlashBuild {
+	return v.FlashBuilds
+}
+
+// FlashAppFieldsFlashBuildsFlashBuild includes the requested fields of the GraphQL type FlashBuild.
+type FlashAppFieldsFlashBuildsFlashBuild struct {
+	Id *string `json:"id"`
+	// Of its artifact.
+	ObjectKey *string    `json:"objectKey"`
+	CreatedAt *time.Time `json:"createdAt"`
+}
+
+// GetId returns FlashAppFieldsFlashBuildsFlashBuild.Id, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashBuildsFlashBuild) GetId() *string { return v.Id }
+
+// GetObjectKey returns FlashAppFieldsFlashBuildsFlashBuild.ObjectKey, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashBuildsFlashBuild) GetObjectKey() *string { return v.ObjectKey }
+
+// GetCreatedAt returns FlashAppFieldsFlashBuildsFlashBuild.CreatedAt, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashBuildsFlashBuild) GetCreatedAt() *time.Time { return v.CreatedAt }
+
+// FlashAppFieldsFlashEnvironmentsFlashEnvironment includes the requested fields of the GraphQL type FlashEnvironment.
+// The GraphQL type's documentation follows.
+//
+// Where a build of an app runs.
+type FlashAppFieldsFlashEnvironmentsFlashEnvironment struct {
+	FlashEnvironmentFields `json:"-"`
+}
+
+// GetId returns FlashAppFieldsFlashEnvironmentsFlashEnvironment.Id, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) GetId() *string {
+	return v.FlashEnvironmentFields.Id
+}
+
+// GetName returns FlashAppFieldsFlashEnvironmentsFlashEnvironment.Name, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) GetName() *string {
+	return v.FlashEnvironmentFields.Name
+}
+
+// GetState returns FlashAppFieldsFlashEnvironmentsFlashEnvironment.State, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) GetState() *string {
+	return v.FlashEnvironmentFields.State
+}
+
+// GetActiveBuildId returns FlashAppFieldsFlashEnvironmentsFlashEnvironment.ActiveBuildId, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) GetActiveBuildId() *string {
+	return v.FlashEnvironmentFields.ActiveBuildId
+}
+
+// GetCreatedAt returns FlashAppFieldsFlashEnvironmentsFlashEnvironment.CreatedAt, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) GetCreatedAt() *time.Time {
+	return v.FlashEnvironmentFields.CreatedAt
+}
+
+// GetEndpoints returns FlashAppFieldsFlashEnvironmentsFlashEnvironment.Endpoints, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) GetEndpoints() []*FlashEnvironmentFieldsEndpointsEndpoint {
+	return v.FlashEnvironmentFields.Endpoints
+}
+
+// GetNetworkVolumes returns FlashAppFieldsFlashEnvironmentsFlashEnvironment.NetworkVolumes, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) GetNetworkVolumes() []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume {
+	return v.FlashEnvironmentFields.NetworkVolumes
+}
+
+// GetActiveArtifact returns FlashAppFieldsFlashEnvironmentsFlashEnvironment.ActiveArtifact, and is useful for accessing the field via an interface.
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) GetActiveArtifact() *FlashEnvironmentFieldsActiveArtifactFlashArtifact {
+	return v.FlashEnvironmentFields.ActiveArtifact
+}
+
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*FlashAppFieldsFlashEnvironmentsFlashEnvironment
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.FlashAppFieldsFlashEnvironmentsFlashEnvironment = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashEnvironmentFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalFlashAppFieldsFlashEnvironmentsFlashEnvironment struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	State *string `json:"state"`
+
+	ActiveBuildId *string `json:"activeBuildId"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	Endpoints []*FlashEnvironmentFieldsEndpointsEndpoint `json:"endpoints"`
+
+	NetworkVolumes []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume `json:"networkVolumes"`
+
+	ActiveArtifact *FlashEnvironmentFieldsActiveArtifactFlashArtifact `json:"activeArtifact"`
+}
+
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *FlashAppFieldsFlashEnvironmentsFlashEnvironment) __premarshalJSON() (*__premarshalFlashAppFieldsFlashEnvironmentsFlashEnvironment, error) {
+	var retval __premarshalFlashAppFieldsFlashEnvironmentsFlashEnvironment
+
+	retval.Id = v.FlashEnvironmentFields.Id
+	retval.Name = v.FlashEnvironmentFields.Name
+	retval.State = v.FlashEnvironmentFields.State
+	retval.ActiveBuildId = v.FlashEnvironmentFields.ActiveBuildId
+	retval.CreatedAt = v.FlashEnvironmentFields.CreatedAt
+	retval.Endpoints = v.FlashEnvironmentFields.Endpoints
+	retval.NetworkVolumes = v.FlashEnvironmentFields.NetworkVolumes
+	retval.ActiveArtifact = v.FlashEnvironmentFields.ActiveArtifact
+	return &retval, nil
+}
+
+// FlashAppFlashApp includes the requested fields of the GraphQL type FlashApp.
+// The GraphQL type's documentation follows.
+//
+// A program that a client of flash deploys.
+type FlashAppFlashApp struct {
+	FlashAppFields `json:"-"`
+}
+
+// GetId returns FlashAppFlashApp.Id, and is useful for accessing the field via an interface.
+func (v *FlashAppFlashApp) GetId() *string { return v.FlashAppFields.Id }
+
+// GetName returns FlashAppFlashApp.Name, and is useful for accessing the field via an interface.
+func (v *FlashAppFlashApp) GetName() *string { return v.FlashAppFields.Name }
+
+// GetFlashEnvironments returns FlashAppFlashApp.FlashEnvironments, and is useful for accessing the field via an interface.
+func (v *FlashAppFlashApp) GetFlashEnvironments() []*FlashAppFieldsFlashEnvironmentsFlashEnvironment {
+	return v.FlashAppFields.FlashEnvironments
+}
+
+// GetFlashBuilds returns FlashAppFlashApp.FlashBuilds, and is useful for accessing the field via an interface.
+func (v *FlashAppFlashApp) GetFlashBuilds() []*FlashAppFieldsFlashBuildsFlashBuild {
+	return v.FlashAppFields.FlashBuilds
+}
+
+func (v *FlashAppFlashApp) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*FlashAppFlashApp
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.FlashAppFlashApp = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashAppFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalFlashAppFlashApp struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	FlashEnvironments []*FlashAppFieldsFlashEnvironmentsFlashEnvironment `json:"flashEnvironments"`
+
+	FlashBuilds []*FlashAppFieldsFlashBuildsFlashBuild `json:"flashBuilds"`
+}
+
+func (v *FlashAppFlashApp) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *FlashAppFlashApp) __premarshalJSON() (*__premarshalFlashAppFlashApp, error) {
+	var retval __premarshalFlashAppFlashApp
+
+	retval.Id = v.FlashAppFields.Id
+	retval.Name = v.FlashAppFields.Name
+	retval.FlashEnvironments = v.FlashAppFields.FlashEnvironments
+	retval.FlashBuilds = v.FlashAppFields.FlashBuilds
+	return &retval, nil
+}
+
+// FlashAppResponse is returned by FlashApp on success.
+type FlashAppResponse struct {
+	// One of the user's apps. An unknown one is an error, whose message has the words app not found.
+	FlashApp *FlashAppFlashApp `json:"flashApp"`
+}
+
+// GetFlashApp returns FlashAppResponse.FlashApp, and is useful for accessing the field via an interface.
+func (v *FlashAppResponse) GetFlashApp() *FlashAppFlashApp { return v.FlashApp }
+
 type FlashBootType string
 
 const (
@@ -1549,6 +2356,470 @@ var AllFlashBootType = []FlashBootType{
 	FlashBootTypeOff,
 	FlashBootTypeFlashboot,
 	FlashBootTypePriorityFlashboot,
+}
+
+// FlashBuildFields includes the GraphQL fields of FlashBuild requested by the fragment FlashBuildFields.
+type FlashBuildFields struct {
+	Id *string `json:"id"`
+	// Of its artifact.
+	ObjectKey *string `json:"objectKey"`
+	// What a client keeps with it, as it was sent; null: nothing.
+	Manifest  *json.RawMessage `json:"manifest"`
+	CreatedAt *time.Time       `json:"createdAt"`
+}
+
+// GetId returns FlashBuildFields.Id, and is useful for accessing the field via an interface.
+func (v *FlashBuildFields) GetId() *string { return v.Id }
+
+// GetObjectKey returns FlashBuildFields.ObjectKey, and is useful for accessing the field via an interface.
+func (v *FlashBuildFields) GetObjectKey() *string { return v.ObjectKey }
+
+// GetManifest returns FlashBuildFields.Manifest, and is useful for accessing the field via an interface.
+func (v *FlashBuildFields) GetManifest() *json.RawMessage { return v.Manifest }
+
+// GetCreatedAt returns FlashBuildFields.CreatedAt, and is useful for accessing the field via an interface.
+func (v *FlashBuildFields) GetCreatedAt() *time.Time { return v.CreatedAt }
+
+// FlashBuildFlashBuild includes the requested fields of the GraphQL type FlashBuild.
+type FlashBuildFlashBuild struct {
+	FlashBuildFields `json:"-"`
+}
+
+// GetId returns FlashBuildFlashBuild.Id, and is useful for accessing the field via an interface.
+func (v *FlashBuildFlashBuild) GetId() *string { return v.FlashBuildFields.Id }
+
+// GetObjectKey returns FlashBuildFlashBuild.ObjectKey, and is useful for accessing the field via an interface.
+func (v *FlashBuildFlashBuild) GetObjectKey() *string { return v.FlashBuildFields.ObjectKey }
+
+// GetManifest returns FlashBuildFlashBuild.Manifest, and is useful for accessing the field via an interface.
+func (v *FlashBuildFlashBuild) GetManifest() *json.RawMessage { return v.FlashBuildFields.Manifest }
+
+// GetCreatedAt returns FlashBuildFlashBuild.CreatedAt, and is useful for accessing the field via an interface.
+func (v *FlashBuildFlashBuild) GetCreatedAt() *time.Time { return v.FlashBuildFields.CreatedAt }
+
+func (v *FlashBuildFlashBuild) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*FlashBuildFlashBuild
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.FlashBuildFlashBuild = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashBuildFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalFlashBuildFlashBuild struct {
+	Id *string `json:"id"`
+
+	ObjectKey *string `json:"objectKey"`
+
+	Manifest *json.RawMessage `json:"manifest"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+}
+
+func (v *FlashBuildFlashBuild) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *FlashBuildFlashBuild) __premarshalJSON() (*__premarshalFlashBuildFlashBuild, error) {
+	var retval __premarshalFlashBuildFlashBuild
+
+	retval.Id = v.FlashBuildFields.Id
+	retval.ObjectKey = v.FlashBuildFields.ObjectKey
+	retval.Manifest = v.FlashBuildFields.Manifest
+	retval.CreatedAt = v.FlashBuildFields.CreatedAt
+	return &retval, nil
+}
+
+// FlashBuildResponse is returned by FlashBuild on success.
+type FlashBuildResponse struct {
+	// A build of an app of the user's. An unknown one is an error.
+	FlashBuild *FlashBuildFlashBuild `json:"flashBuild"`
+}
+
+// GetFlashBuild returns FlashBuildResponse.FlashBuild, and is useful for accessing the field via an interface.
+func (v *FlashBuildResponse) GetFlashBuild() *FlashBuildFlashBuild { return v.FlashBuild }
+
+// FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment includes the requested fields of the GraphQL type FlashEnvironment.
+// The GraphQL type's documentation follows.
+//
+// Where a build of an app runs.
+type FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment struct {
+	FlashEnvironmentFields `json:"-"`
+}
+
+// GetId returns FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment.Id, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) GetId() *string {
+	return v.FlashEnvironmentFields.Id
+}
+
+// GetName returns FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment.Name, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) GetName() *string {
+	return v.FlashEnvironmentFields.Name
+}
+
+// GetState returns FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment.State, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) GetState() *string {
+	return v.FlashEnvironmentFields.State
+}
+
+// GetActiveBuildId returns FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment.ActiveBuildId, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) GetActiveBuildId() *string {
+	return v.FlashEnvironmentFields.ActiveBuildId
+}
+
+// GetCreatedAt returns FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment.CreatedAt, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) GetCreatedAt() *time.Time {
+	return v.FlashEnvironmentFields.CreatedAt
+}
+
+// GetEndpoints returns FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment.Endpoints, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) GetEndpoints() []*FlashEnvironmentFieldsEndpointsEndpoint {
+	return v.FlashEnvironmentFields.Endpoints
+}
+
+// GetNetworkVolumes returns FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment.NetworkVolumes, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) GetNetworkVolumes() []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume {
+	return v.FlashEnvironmentFields.NetworkVolumes
+}
+
+// GetActiveArtifact returns FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment.ActiveArtifact, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) GetActiveArtifact() *FlashEnvironmentFieldsActiveArtifactFlashArtifact {
+	return v.FlashEnvironmentFields.ActiveArtifact
+}
+
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashEnvironmentFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalFlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	State *string `json:"state"`
+
+	ActiveBuildId *string `json:"activeBuildId"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	Endpoints []*FlashEnvironmentFieldsEndpointsEndpoint `json:"endpoints"`
+
+	NetworkVolumes []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume `json:"networkVolumes"`
+
+	ActiveArtifact *FlashEnvironmentFieldsActiveArtifactFlashArtifact `json:"activeArtifact"`
+}
+
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment) __premarshalJSON() (*__premarshalFlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment, error) {
+	var retval __premarshalFlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment
+
+	retval.Id = v.FlashEnvironmentFields.Id
+	retval.Name = v.FlashEnvironmentFields.Name
+	retval.State = v.FlashEnvironmentFields.State
+	retval.ActiveBuildId = v.FlashEnvironmentFields.ActiveBuildId
+	retval.CreatedAt = v.FlashEnvironmentFields.CreatedAt
+	retval.Endpoints = v.FlashEnvironmentFields.Endpoints
+	retval.NetworkVolumes = v.FlashEnvironmentFields.NetworkVolumes
+	retval.ActiveArtifact = v.FlashEnvironmentFields.ActiveArtifact
+	return &retval, nil
+}
+
+type FlashEnvironmentByNameInput struct {
+	FlashAppId string `json:"flashAppId"`
+	Name       string `json:"name"`
+}
+
+// GetFlashAppId returns FlashEnvironmentByNameInput.FlashAppId, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameInput) GetFlashAppId() string { return v.FlashAppId }
+
+// GetName returns FlashEnvironmentByNameInput.Name, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameInput) GetName() string { return v.Name }
+
+// FlashEnvironmentByNameResponse is returned by FlashEnvironmentByName on success.
+type FlashEnvironmentByNameResponse struct {
+	// Likewise, by its app and its name.
+	FlashEnvironmentByName *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment `json:"flashEnvironmentByName"`
+}
+
+// GetFlashEnvironmentByName returns FlashEnvironmentByNameResponse.FlashEnvironmentByName, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentByNameResponse) GetFlashEnvironmentByName() *FlashEnvironmentByNameFlashEnvironmentByNameFlashEnvironment {
+	return v.FlashEnvironmentByName
+}
+
+// FlashEnvironmentFields includes the GraphQL fields of FlashEnvironment requested by the fragment FlashEnvironmentFields.
+// The GraphQL type's documentation follows.
+//
+// Where a build of an app runs.
+type FlashEnvironmentFields struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+	// PENDING until a build is deployed, then ACTIVE.
+	State *string `json:"state"`
+	// Null: none was deployed.
+	ActiveBuildId *string    `json:"activeBuildId"`
+	CreatedAt     *time.Time `json:"createdAt"`
+	// Those that name it, newest first.
+	Endpoints []*FlashEnvironmentFieldsEndpointsEndpoint `json:"endpoints"`
+	// Always empty: volumes are the user's, and outlive environments.
+	NetworkVolumes []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume `json:"networkVolumes"`
+	// Null: none was deployed.
+	ActiveArtifact *FlashEnvironmentFieldsActiveArtifactFlashArtifact `json:"activeArtifact"`
+}
+
+// GetId returns FlashEnvironmentFields.Id, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFields) GetId() *string { return v.Id }
+
+// GetName returns FlashEnvironmentFields.Name, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFields) GetName() *string { return v.Name }
+
+// GetState returns FlashEnvironmentFields.State, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFields) GetState() *string { return v.State }
+
+// GetActiveBuildId returns FlashEnvironmentFields.ActiveBuildId, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFields) GetActiveBuildId() *string { return v.ActiveBuildId }
+
+// GetCreatedAt returns FlashEnvironmentFields.CreatedAt, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFields) GetCreatedAt() *time.Time { return v.CreatedAt }
+
+// GetEndpoints returns FlashEnvironmentFields.Endpoints, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFields) GetEndpoints() []*FlashEnvironmentFieldsEndpointsEndpoint {
+	return v.Endpoints
+}
+
+// GetNetworkVolumes returns FlashEnvironmentFields.NetworkVolumes, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFields) GetNetworkVolumes() []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume {
+	return v.NetworkVolumes
+}
+
+// GetActiveArtifact returns FlashEnvironmentFields.ActiveArtifact, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFields) GetActiveArtifact() *FlashEnvironmentFieldsActiveArtifactFlashArtifact {
+	return v.ActiveArtifact
+}
+
+// FlashEnvironmentFieldsActiveArtifactFlashArtifact includes the requested fields of the GraphQL type FlashArtifact.
+// The GraphQL type's documentation follows.
+//
+// An artifact that may be fetched, with GET.
+type FlashEnvironmentFieldsActiveArtifactFlashArtifact struct {
+	ObjectKey *string `json:"objectKey"`
+	// It needs no key, and permits whoever has it to fetch the artifact until it expires.
+	DownloadUrl *string `json:"downloadUrl"`
+	// 15 minutes after it was asked for.
+	ExpiresAt *time.Time `json:"expiresAt"`
+}
+
+// GetObjectKey returns FlashEnvironmentFieldsActiveArtifactFlashArtifact.ObjectKey, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFieldsActiveArtifactFlashArtifact) GetObjectKey() *string {
+	return v.ObjectKey
+}
+
+// GetDownloadUrl returns FlashEnvironmentFieldsActiveArtifactFlashArtifact.DownloadUrl, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFieldsActiveArtifactFlashArtifact) GetDownloadUrl() *string {
+	return v.DownloadUrl
+}
+
+// GetExpiresAt returns FlashEnvironmentFieldsActiveArtifactFlashArtifact.ExpiresAt, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFieldsActiveArtifactFlashArtifact) GetExpiresAt() *time.Time {
+	return v.ExpiresAt
+}
+
+// FlashEnvironmentFieldsEndpointsEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type FlashEnvironmentFieldsEndpointsEndpoint struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+	// Of the app that it is a part of; null: none.
+	FlashEnvironmentId *string `json:"flashEnvironmentId"`
+}
+
+// GetId returns FlashEnvironmentFieldsEndpointsEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFieldsEndpointsEndpoint) GetId() *string { return v.Id }
+
+// GetName returns FlashEnvironmentFieldsEndpointsEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFieldsEndpointsEndpoint) GetName() *string { return v.Name }
+
+// GetFlashEnvironmentId returns FlashEnvironmentFieldsEndpointsEndpoint.FlashEnvironmentId, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFieldsEndpointsEndpoint) GetFlashEnvironmentId() *string {
+	return v.FlashEnvironmentId
+}
+
+// FlashEnvironmentFieldsNetworkVolumesNetworkVolume includes the requested fields of the GraphQL type NetworkVolume.
+// The GraphQL type's documentation follows.
+//
+// Storage in one data center that outlives the pods that mount it.
+type FlashEnvironmentFieldsNetworkVolumesNetworkVolume struct {
+	Id *string `json:"id"`
+}
+
+// GetId returns FlashEnvironmentFieldsNetworkVolumesNetworkVolume.Id, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFieldsNetworkVolumesNetworkVolume) GetId() *string { return v.Id }
+
+// FlashEnvironmentFlashEnvironment includes the requested fields of the GraphQL type FlashEnvironment.
+// The GraphQL type's documentation follows.
+//
+// Where a build of an app runs.
+type FlashEnvironmentFlashEnvironment struct {
+	FlashEnvironmentFields `json:"-"`
+}
+
+// GetId returns FlashEnvironmentFlashEnvironment.Id, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFlashEnvironment) GetId() *string { return v.FlashEnvironmentFields.Id }
+
+// GetName returns FlashEnvironmentFlashEnvironment.Name, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFlashEnvironment) GetName() *string { return v.FlashEnvironmentFields.Name }
+
+// GetState returns FlashEnvironmentFlashEnvironment.State, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFlashEnvironment) GetState() *string { return v.FlashEnvironmentFields.State }
+
+// GetActiveBuildId returns FlashEnvironmentFlashEnvironment.ActiveBuildId, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFlashEnvironment) GetActiveBuildId() *string {
+	return v.FlashEnvironmentFields.ActiveBuildId
+}
+
+// GetCreatedAt returns FlashEnvironmentFlashEnvironment.CreatedAt, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFlashEnvironment) GetCreatedAt() *time.Time {
+	return v.FlashEnvironmentFields.CreatedAt
+}
+
+// GetEndpoints returns FlashEnvironmentFlashEnvironment.Endpoints, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFlashEnvironment) GetEndpoints() []*FlashEnvironmentFieldsEndpointsEndpoint {
+	return v.FlashEnvironmentFields.Endpoints
+}
+
+// GetNetworkVolumes returns FlashEnvironmentFlashEnvironment.NetworkVolumes, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFlashEnvironment) GetNetworkVolumes() []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume {
+	return v.FlashEnvironmentFields.NetworkVolumes
+}
+
+// GetActiveArtifact returns FlashEnvironmentFlashEnvironment.ActiveArtifact, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentFlashEnvironment) GetActiveArtifact() *FlashEnvironmentFieldsActiveArtifactFlashArtifact {
+	return v.FlashEnvironmentFields.ActiveArtifact
+}
+
+func (v *FlashEnvironmentFlashEnvironment) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*FlashEnvironmentFlashEnvironment
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.FlashEnvironmentFlashEnvironment = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashEnvironmentFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalFlashEnvironmentFlashEnvironment struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	State *string `json:"state"`
+
+	ActiveBuildId *string `json:"activeBuildId"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	Endpoints []*FlashEnvironmentFieldsEndpointsEndpoint `json:"endpoints"`
+
+	NetworkVolumes []*FlashEnvironmentFieldsNetworkVolumesNetworkVolume `json:"networkVolumes"`
+
+	ActiveArtifact *FlashEnvironmentFieldsActiveArtifactFlashArtifact `json:"activeArtifact"`
+}
+
+func (v *FlashEnvironmentFlashEnvironment) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *FlashEnvironmentFlashEnvironment) __premarshalJSON() (*__premarshalFlashEnvironmentFlashEnvironment, error) {
+	var retval __premarshalFlashEnvironmentFlashEnvironment
+
+	retval.Id = v.FlashEnvironmentFields.Id
+	retval.Name = v.FlashEnvironmentFields.Name
+	retval.State = v.FlashEnvironmentFields.State
+	retval.ActiveBuildId = v.FlashEnvironmentFields.ActiveBuildId
+	retval.CreatedAt = v.FlashEnvironmentFields.CreatedAt
+	retval.Endpoints = v.FlashEnvironmentFields.Endpoints
+	retval.NetworkVolumes = v.FlashEnvironmentFields.NetworkVolumes
+	retval.ActiveArtifact = v.FlashEnvironmentFields.ActiveArtifact
+	return &retval, nil
+}
+
+// FlashEnvironmentResponse is returned by FlashEnvironment on success.
+type FlashEnvironmentResponse struct {
+	// An environment of an app of the user's. An unknown one is an error, whose message has the words not found.
+	FlashEnvironment *FlashEnvironmentFlashEnvironment `json:"flashEnvironment"`
+}
+
+// GetFlashEnvironment returns FlashEnvironmentResponse.FlashEnvironment, and is useful for accessing the field via an interface.
+func (v *FlashEnvironmentResponse) GetFlashEnvironment() *FlashEnvironmentFlashEnvironment {
+	return v.FlashEnvironment
 }
 
 // GPUTypesGpuTypesGpuType includes the requested fields of the GraphQL type GpuType.
@@ -2522,6 +3793,106 @@ type MyEndpointsResponse struct {
 
 // GetMyself returns MyEndpointsResponse.Myself, and is useful for accessing the field via an interface.
 func (v *MyEndpointsResponse) GetMyself() *MyEndpointsMyselfUser { return v.Myself }
+
+// MyFlashAppsMyselfUser includes the requested fields of the GraphQL type User.
+// The GraphQL type's documentation follows.
+//
+// The user of a key.
+type MyFlashAppsMyselfUser struct {
+	// The user's apps, newest first.
+	FlashApps []*MyFlashAppsMyselfUserFlashAppsFlashApp `json:"flashApps"`
+}
+
+// GetFlashApps returns MyFlashAppsMyselfUser.FlashApps, and is useful for accessing the field via an interface.
+func (v *MyFlashAppsMyselfUser) GetFlashApps() []*MyFlashAppsMyselfUserFlashAppsFlashApp {
+	return v.FlashApps
+}
+
+// MyFlashAppsMyselfUserFlashAppsFlashApp includes the requested fields of the GraphQL type FlashApp.
+// The GraphQL type's documentation follows.
+//
+// A program that a client of flash deploys.
+type MyFlashAppsMyselfUserFlashAppsFlashApp struct {
+	FlashAppFields `json:"-"`
+}
+
+// GetId returns MyFlashAppsMyselfUserFlashAppsFlashApp.Id, and is useful for accessing the field via an interface.
+func (v *MyFlashAppsMyselfUserFlashAppsFlashApp) GetId() *string { return v.FlashAppFields.Id }
+
+// GetName returns MyFlashAppsMyselfUserFlashAppsFlashApp.Name, and is useful for accessing the field via an interface.
+func (v *MyFlashAppsMyselfUserFlashAppsFlashApp) GetName() *string { return v.FlashAppFields.Name }
+
+// GetFlashEnvironments returns MyFlashAppsMyselfUserFlashAppsFlashApp.FlashEnvironments, and is useful for accessing the field via an interface.
+func (v *MyFlashAppsMyselfUserFlashAppsFlashApp) GetFlashEnvironments() []*FlashAppFieldsFlashEnvironmentsFlashEnvironment {
+	return v.FlashAppFields.FlashEnvironments
+}
+
+// GetFlashBuilds returns MyFlashAppsMyselfUserFlashAppsFlashApp.FlashBuilds, and is useful for accessing the field via an interface.
+func (v *MyFlashAppsMyselfUserFlashAppsFlashApp) GetFlashBuilds() []*FlashAppFieldsFlashBuildsFlashBuild {
+	return v.FlashAppFields.FlashBuilds
+}
+
+func (v *MyFlashAppsMyselfUserFlashAppsFlashApp) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*MyFlashAppsMyselfUserFlashAppsFlashApp
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.MyFlashAppsMyselfUserFlashAppsFlashApp = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashAppFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalMyFlashAppsMyselfUserFlashAppsFlashApp struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	FlashEnvironments []*FlashAppFieldsFlashEnvironmentsFlashEnvironment `json:"flashEnvironments"`
+
+	FlashBuilds []*FlashAppFieldsFlashBuildsFlashBuild `json:"flashBuilds"`
+}
+
+func (v *MyFlashAppsMyselfUserFlashAppsFlashApp) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *MyFlashAppsMyselfUserFlashAppsFlashApp) __premarshalJSON() (*__premarshalMyFlashAppsMyselfUserFlashAppsFlashApp, error) {
+	var retval __premarshalMyFlashAppsMyselfUserFlashAppsFlashApp
+
+	retval.Id = v.FlashAppFields.Id
+	retval.Name = v.FlashAppFields.Name
+	retval.FlashEnvironments = v.FlashAppFields.FlashEnvironments
+	retval.FlashBuilds = v.FlashAppFields.FlashBuilds
+	return &retval, nil
+}
+
+// MyFlashAppsResponse is returned by MyFlashApps on success.
+type MyFlashAppsResponse struct {
+	// The user whose key was sent; null without one.
+	Myself *MyFlashAppsMyselfUser `json:"myself"`
+}
+
+// GetMyself returns MyFlashAppsResponse.Myself, and is useful for accessing the field via an interface.
+func (v *MyFlashAppsResponse) GetMyself() *MyFlashAppsMyselfUser { return v.Myself }
 
 // MyRegistriesMyselfUser includes the requested fields of the GraphQL type User.
 // The GraphQL type's documentation follows.
@@ -3705,6 +5076,50 @@ func (v *PoolsServerlessGpuPoolsServerlessGpuPool) GetId() *string { return v.Id
 
 // GetGpuTypeIds returns PoolsServerlessGpuPoolsServerlessGpuPool.GpuTypeIds, and is useful for accessing the field via an interface.
 func (v *PoolsServerlessGpuPoolsServerlessGpuPool) GetGpuTypeIds() []*string { return v.GpuTypeIds }
+
+type PrepareFlashArtifactUploadInput struct {
+	FlashAppId string `json:"flashAppId"`
+	// Bytes: 1 to 1572864000.
+	TarballSize int `json:"tarballSize"`
+}
+
+// GetFlashAppId returns PrepareFlashArtifactUploadInput.FlashAppId, and is useful for accessing the field via an interface.
+func (v *PrepareFlashArtifactUploadInput) GetFlashAppId() string { return v.FlashAppId }
+
+// GetTarballSize returns PrepareFlashArtifactUploadInput.TarballSize, and is useful for accessing the field via an interface.
+func (v *PrepareFlashArtifactUploadInput) GetTarballSize() int { return v.TarballSize }
+
+// PrepareFlashUploadPrepareFlashArtifactUpload includes the requested fields of the GraphQL type FlashArtifactUpload.
+// The GraphQL type's documentation follows.
+//
+// Where an artifact is to be sent, with PUT: a tar archive that is compressed with gzip, of as many bytes as were announced.
+type PrepareFlashUploadPrepareFlashArtifactUpload struct {
+	// It needs no key, and permits whoever has it to send the artifact until it expires.
+	UploadUrl *string `json:"uploadUrl"`
+	ObjectKey *string `json:"objectKey"`
+	// An hour after it was prepared.
+	ExpiresAt *time.Time `json:"expiresAt"`
+}
+
+// GetUploadUrl returns PrepareFlashUploadPrepareFlashArtifactUpload.UploadUrl, and is useful for accessing the field via an interface.
+func (v *PrepareFlashUploadPrepareFlashArtifactUpload) GetUploadUrl() *string { return v.UploadUrl }
+
+// GetObjectKey returns PrepareFlashUploadPrepareFlashArtifactUpload.ObjectKey, and is useful for accessing the field via an interface.
+func (v *PrepareFlashUploadPrepareFlashArtifactUpload) GetObjectKey() *string { return v.ObjectKey }
+
+// GetExpiresAt returns PrepareFlashUploadPrepareFlashArtifactUpload.ExpiresAt, and is useful for accessing the field via an interface.
+func (v *PrepareFlashUploadPrepareFlashArtifactUpload) GetExpiresAt() *time.Time { return v.ExpiresAt }
+
+// PrepareFlashUploadResponse is returned by PrepareFlashUpload on success.
+type PrepareFlashUploadResponse struct {
+	// Says where an artifact is to be sent. It is finalized within an hour, or forgotten.
+	PrepareFlashArtifactUpload *PrepareFlashUploadPrepareFlashArtifactUpload `json:"prepareFlashArtifactUpload"`
+}
+
+// GetPrepareFlashArtifactUpload returns PrepareFlashUploadResponse.PrepareFlashArtifactUpload, and is useful for accessing the field via an interface.
+func (v *PrepareFlashUploadResponse) GetPrepareFlashArtifactUpload() *PrepareFlashUploadPrepareFlashArtifactUpload {
+	return v.PrepareFlashArtifactUpload
+}
 
 // ResumePodResumePod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -5490,6 +6905,107 @@ func (v *UpdateEndpointTemplateInput) GetEndpointId() *string { return v.Endpoin
 // GetTemplateId returns UpdateEndpointTemplateInput.TemplateId, and is useful for accessing the field via an interface.
 func (v *UpdateEndpointTemplateInput) GetTemplateId() *string { return v.TemplateId }
 
+type UpdateFlashBuildManifestInput struct {
+	FlashBuildId string `json:"flashBuildId"`
+	// An object, of 262144 bytes at most; null: none any more.
+	Manifest *json.RawMessage `json:"manifest"`
+}
+
+// GetFlashBuildId returns UpdateFlashBuildManifestInput.FlashBuildId, and is useful for accessing the field via an interface.
+func (v *UpdateFlashBuildManifestInput) GetFlashBuildId() string { return v.FlashBuildId }
+
+// GetManifest returns UpdateFlashBuildManifestInput.Manifest, and is useful for accessing the field via an interface.
+func (v *UpdateFlashBuildManifestInput) GetManifest() *json.RawMessage { return v.Manifest }
+
+// UpdateFlashManifestResponse is returned by UpdateFlashManifest on success.
+type UpdateFlashManifestResponse struct {
+	// Replaces what a client keeps with a build.
+	UpdateFlashBuildManifest *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild `json:"updateFlashBuildManifest"`
+}
+
+// GetUpdateFlashBuildManifest returns UpdateFlashManifestResponse.UpdateFlashBuildManifest, and is useful for accessing the field via an interface.
+func (v *UpdateFlashManifestResponse) GetUpdateFlashBuildManifest() *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild {
+	return v.UpdateFlashBuildManifest
+}
+
+// UpdateFlashManifestUpdateFlashBuildManifestFlashBuild includes the requested fields of the GraphQL type FlashBuild.
+type UpdateFlashManifestUpdateFlashBuildManifestFlashBuild struct {
+	FlashBuildFields `json:"-"`
+}
+
+// GetId returns UpdateFlashManifestUpdateFlashBuildManifestFlashBuild.Id, and is useful for accessing the field via an interface.
+func (v *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild) GetId() *string {
+	return v.FlashBuildFields.Id
+}
+
+// GetObjectKey returns UpdateFlashManifestUpdateFlashBuildManifestFlashBuild.ObjectKey, and is useful for accessing the field via an interface.
+func (v *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild) GetObjectKey() *string {
+	return v.FlashBuildFields.ObjectKey
+}
+
+// GetManifest returns UpdateFlashManifestUpdateFlashBuildManifestFlashBuild.Manifest, and is useful for accessing the field via an interface.
+func (v *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild) GetManifest() *json.RawMessage {
+	return v.FlashBuildFields.Manifest
+}
+
+// GetCreatedAt returns UpdateFlashManifestUpdateFlashBuildManifestFlashBuild.CreatedAt, and is useful for accessing the field via an interface.
+func (v *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild) GetCreatedAt() *time.Time {
+	return v.FlashBuildFields.CreatedAt
+}
+
+func (v *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*UpdateFlashManifestUpdateFlashBuildManifestFlashBuild
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.UpdateFlashManifestUpdateFlashBuildManifestFlashBuild = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.FlashBuildFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalUpdateFlashManifestUpdateFlashBuildManifestFlashBuild struct {
+	Id *string `json:"id"`
+
+	ObjectKey *string `json:"objectKey"`
+
+	Manifest *json.RawMessage `json:"manifest"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+}
+
+func (v *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *UpdateFlashManifestUpdateFlashBuildManifestFlashBuild) __premarshalJSON() (*__premarshalUpdateFlashManifestUpdateFlashBuildManifestFlashBuild, error) {
+	var retval __premarshalUpdateFlashManifestUpdateFlashBuildManifestFlashBuild
+
+	retval.Id = v.FlashBuildFields.Id
+	retval.ObjectKey = v.FlashBuildFields.ObjectKey
+	retval.Manifest = v.FlashBuildFields.Manifest
+	retval.CreatedAt = v.FlashBuildFields.CreatedAt
+	return &retval, nil
+}
+
 type UpdateNetworkVolumeInput struct {
 	Id   string  `json:"id"`
 	Name *string `json:"name"`
@@ -5714,6 +7230,22 @@ func (v *__CPUFlavorsInput) GetInput() *CpuFlavorInput { return v.Input }
 // GetSize returns __CPUFlavorsInput.Size, and is useful for accessing the field via an interface.
 func (v *__CPUFlavorsInput) GetSize() *SpecificsInput { return v.Size }
 
+// __CreateFlashAppInput is used internally by genqlient
+type __CreateFlashAppInput struct {
+	Input *CreateFlashAppInput `json:"input,omitempty"`
+}
+
+// GetInput returns __CreateFlashAppInput.Input, and is useful for accessing the field via an interface.
+func (v *__CreateFlashAppInput) GetInput() *CreateFlashAppInput { return v.Input }
+
+// __CreateFlashEnvironmentInput is used internally by genqlient
+type __CreateFlashEnvironmentInput struct {
+	Input *CreateFlashEnvironmentInput `json:"input,omitempty"`
+}
+
+// GetInput returns __CreateFlashEnvironmentInput.Input, and is useful for accessing the field via an interface.
+func (v *__CreateFlashEnvironmentInput) GetInput() *CreateFlashEnvironmentInput { return v.Input }
+
 // __CreateVolumeInput is used internally by genqlient
 type __CreateVolumeInput struct {
 	Input *CreateNetworkVolumeInput `json:"input,omitempty"`
@@ -5738,6 +7270,14 @@ type __DeployCPUInput struct {
 // GetInput returns __DeployCPUInput.Input, and is useful for accessing the field via an interface.
 func (v *__DeployCPUInput) GetInput() *DeployCpuPodInput { return v.Input }
 
+// __DeployFlashBuildInput is used internally by genqlient
+type __DeployFlashBuildInput struct {
+	Input *DeployBuildToEnvironmentInput `json:"input,omitempty"`
+}
+
+// GetInput returns __DeployFlashBuildInput.Input, and is useful for accessing the field via an interface.
+func (v *__DeployFlashBuildInput) GetInput() *DeployBuildToEnvironmentInput { return v.Input }
+
 // __DeployInput is used internally by genqlient
 type __DeployInput struct {
 	Input *PodFindAndDeployOnDemandInput `json:"input,omitempty"`
@@ -5753,6 +7293,54 @@ type __EditInput struct {
 
 // GetInput returns __EditInput.Input, and is useful for accessing the field via an interface.
 func (v *__EditInput) GetInput() *PodEditJobInput { return v.Input }
+
+// __FinalizeFlashUploadInput is used internally by genqlient
+type __FinalizeFlashUploadInput struct {
+	Input *FinalizeFlashArtifactUploadInput `json:"input,omitempty"`
+}
+
+// GetInput returns __FinalizeFlashUploadInput.Input, and is useful for accessing the field via an interface.
+func (v *__FinalizeFlashUploadInput) GetInput() *FinalizeFlashArtifactUploadInput { return v.Input }
+
+// __FlashAppByNameInput is used internally by genqlient
+type __FlashAppByNameInput struct {
+	Name string `json:"name"`
+}
+
+// GetName returns __FlashAppByNameInput.Name, and is useful for accessing the field via an interface.
+func (v *__FlashAppByNameInput) GetName() string { return v.Name }
+
+// __FlashAppInput is used internally by genqlient
+type __FlashAppInput struct {
+	Id string `json:"id"`
+}
+
+// GetId returns __FlashAppInput.Id, and is useful for accessing the field via an interface.
+func (v *__FlashAppInput) GetId() string { return v.Id }
+
+// __FlashBuildInput is used internally by genqlient
+type __FlashBuildInput struct {
+	Id string `json:"id"`
+}
+
+// GetId returns __FlashBuildInput.Id, and is useful for accessing the field via an interface.
+func (v *__FlashBuildInput) GetId() string { return v.Id }
+
+// __FlashEnvironmentByNameInput is used internally by genqlient
+type __FlashEnvironmentByNameInput struct {
+	Input *FlashEnvironmentByNameInput `json:"input,omitempty"`
+}
+
+// GetInput returns __FlashEnvironmentByNameInput.Input, and is useful for accessing the field via an interface.
+func (v *__FlashEnvironmentByNameInput) GetInput() *FlashEnvironmentByNameInput { return v.Input }
+
+// __FlashEnvironmentInput is used internally by genqlient
+type __FlashEnvironmentInput struct {
+	Id string `json:"id"`
+}
+
+// GetId returns __FlashEnvironmentInput.Id, and is useful for accessing the field via an interface.
+func (v *__FlashEnvironmentInput) GetId() string { return v.Id }
 
 // __GPUTypesInput is used internally by genqlient
 type __GPUTypesInput struct {
@@ -5781,6 +7369,14 @@ type __MyEndpointInput struct {
 
 // GetId returns __MyEndpointInput.Id, and is useful for accessing the field via an interface.
 func (v *__MyEndpointInput) GetId() string { return v.Id }
+
+// __PrepareFlashUploadInput is used internally by genqlient
+type __PrepareFlashUploadInput struct {
+	Input *PrepareFlashArtifactUploadInput `json:"input,omitempty"`
+}
+
+// GetInput returns __PrepareFlashUploadInput.Input, and is useful for accessing the field via an interface.
+func (v *__PrepareFlashUploadInput) GetInput() *PrepareFlashArtifactUploadInput { return v.Input }
 
 // __ResumeInput is used internally by genqlient
 type __ResumeInput struct {
@@ -5854,6 +7450,14 @@ type __TemplatesInput struct {
 // GetInput returns __TemplatesInput.Input, and is useful for accessing the field via an interface.
 func (v *__TemplatesInput) GetInput() *PodTemplateInput { return v.Input }
 
+// __UpdateFlashManifestInput is used internally by genqlient
+type __UpdateFlashManifestInput struct {
+	Input *UpdateFlashBuildManifestInput `json:"input,omitempty"`
+}
+
+// GetInput returns __UpdateFlashManifestInput.Input, and is useful for accessing the field via an interface.
+func (v *__UpdateFlashManifestInput) GetInput() *UpdateFlashBuildManifestInput { return v.Input }
+
 // __UpdateRegistryInput is used internally by genqlient
 type __UpdateRegistryInput struct {
 	Input *UpdateRegistryAuthInput `json:"input,omitempty"`
@@ -5913,6 +7517,126 @@ func CPUFlavors(
 	}
 
 	data_ = &CPUFlavorsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by CreateFlashApp.
+const CreateFlashApp_Operation = `
+mutation CreateFlashApp ($input: CreateFlashAppInput!) {
+	createFlashApp(input: $input) {
+		... FlashAppFields
+	}
+}
+fragment FlashAppFields on FlashApp {
+	id
+	name
+	flashEnvironments {
+		... FlashEnvironmentFields
+	}
+	flashBuilds {
+		id
+		objectKey
+		createdAt
+	}
+}
+fragment FlashEnvironmentFields on FlashEnvironment {
+	id
+	name
+	state
+	activeBuildId
+	createdAt
+	endpoints {
+		id
+		name
+		flashEnvironmentId
+	}
+	networkVolumes {
+		id
+	}
+	activeArtifact {
+		objectKey
+		downloadUrl
+		expiresAt
+	}
+}
+`
+
+func CreateFlashApp(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *CreateFlashAppInput,
+) (data_ *CreateFlashAppResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "CreateFlashApp",
+		Query:  CreateFlashApp_Operation,
+		Variables: &__CreateFlashAppInput{
+			Input: input,
+		},
+	}
+
+	data_ = &CreateFlashAppResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by CreateFlashEnvironment.
+const CreateFlashEnvironment_Operation = `
+mutation CreateFlashEnvironment ($input: CreateFlashEnvironmentInput!) {
+	createFlashEnvironment(input: $input) {
+		... FlashEnvironmentFields
+	}
+}
+fragment FlashEnvironmentFields on FlashEnvironment {
+	id
+	name
+	state
+	activeBuildId
+	createdAt
+	endpoints {
+		id
+		name
+		flashEnvironmentId
+	}
+	networkVolumes {
+		id
+	}
+	activeArtifact {
+		objectKey
+		downloadUrl
+		expiresAt
+	}
+}
+`
+
+func CreateFlashEnvironment(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *CreateFlashEnvironmentInput,
+) (data_ *CreateFlashEnvironmentResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "CreateFlashEnvironment",
+		Query:  CreateFlashEnvironment_Operation,
+		Variables: &__CreateFlashEnvironmentInput{
+			Input: input,
+		},
+	}
+
+	data_ = &CreateFlashEnvironmentResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -6188,6 +7912,60 @@ func DeployCPU(
 	return data_, err_
 }
 
+// The mutation executed by DeployFlashBuild.
+const DeployFlashBuild_Operation = `
+mutation DeployFlashBuild ($input: DeployBuildToEnvironmentInput!) {
+	deployBuildToEnvironment(input: $input) {
+		... FlashEnvironmentFields
+	}
+}
+fragment FlashEnvironmentFields on FlashEnvironment {
+	id
+	name
+	state
+	activeBuildId
+	createdAt
+	endpoints {
+		id
+		name
+		flashEnvironmentId
+	}
+	networkVolumes {
+		id
+	}
+	activeArtifact {
+		objectKey
+		downloadUrl
+		expiresAt
+	}
+}
+`
+
+func DeployFlashBuild(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *DeployBuildToEnvironmentInput,
+) (data_ *DeployFlashBuildResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "DeployFlashBuild",
+		Query:  DeployFlashBuild_Operation,
+		Variables: &__DeployFlashBuildInput{
+			Input: input,
+		},
+	}
+
+	data_ = &DeployFlashBuildResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by Edit.
 const Edit_Operation = `
 mutation Edit ($input: PodEditJobInput!) {
@@ -6262,6 +8040,326 @@ func Edit(
 	}
 
 	data_ = &EditResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by FinalizeFlashUpload.
+const FinalizeFlashUpload_Operation = `
+mutation FinalizeFlashUpload ($input: FinalizeFlashArtifactUploadInput!) {
+	finalizeFlashArtifactUpload(input: $input) {
+		... FlashBuildFields
+	}
+}
+fragment FlashBuildFields on FlashBuild {
+	id
+	objectKey
+	manifest
+	createdAt
+}
+`
+
+func FinalizeFlashUpload(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *FinalizeFlashArtifactUploadInput,
+) (data_ *FinalizeFlashUploadResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FinalizeFlashUpload",
+		Query:  FinalizeFlashUpload_Operation,
+		Variables: &__FinalizeFlashUploadInput{
+			Input: input,
+		},
+	}
+
+	data_ = &FinalizeFlashUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by FlashApp.
+const FlashApp_Operation = `
+query FlashApp ($id: String!) {
+	flashApp(flashAppId: $id) {
+		... FlashAppFields
+	}
+}
+fragment FlashAppFields on FlashApp {
+	id
+	name
+	flashEnvironments {
+		... FlashEnvironmentFields
+	}
+	flashBuilds {
+		id
+		objectKey
+		createdAt
+	}
+}
+fragment FlashEnvironmentFields on FlashEnvironment {
+	id
+	name
+	state
+	activeBuildId
+	createdAt
+	endpoints {
+		id
+		name
+		flashEnvironmentId
+	}
+	networkVolumes {
+		id
+	}
+	activeArtifact {
+		objectKey
+		downloadUrl
+		expiresAt
+	}
+}
+`
+
+func FlashApp(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+) (data_ *FlashAppResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FlashApp",
+		Query:  FlashApp_Operation,
+		Variables: &__FlashAppInput{
+			Id: id,
+		},
+	}
+
+	data_ = &FlashAppResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by FlashAppByName.
+const FlashAppByName_Operation = `
+query FlashAppByName ($name: String!) {
+	flashAppByName(flashAppName: $name) {
+		... FlashAppFields
+	}
+}
+fragment FlashAppFields on FlashApp {
+	id
+	name
+	flashEnvironments {
+		... FlashEnvironmentFields
+	}
+	flashBuilds {
+		id
+		objectKey
+		createdAt
+	}
+}
+fragment FlashEnvironmentFields on FlashEnvironment {
+	id
+	name
+	state
+	activeBuildId
+	createdAt
+	endpoints {
+		id
+		name
+		flashEnvironmentId
+	}
+	networkVolumes {
+		id
+	}
+	activeArtifact {
+		objectKey
+		downloadUrl
+		expiresAt
+	}
+}
+`
+
+func FlashAppByName(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	name string,
+) (data_ *FlashAppByNameResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FlashAppByName",
+		Query:  FlashAppByName_Operation,
+		Variables: &__FlashAppByNameInput{
+			Name: name,
+		},
+	}
+
+	data_ = &FlashAppByNameResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by FlashBuild.
+const FlashBuild_Operation = `
+query FlashBuild ($id: String!) {
+	flashBuild(flashBuildId: $id) {
+		... FlashBuildFields
+	}
+}
+fragment FlashBuildFields on FlashBuild {
+	id
+	objectKey
+	manifest
+	createdAt
+}
+`
+
+func FlashBuild(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+) (data_ *FlashBuildResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FlashBuild",
+		Query:  FlashBuild_Operation,
+		Variables: &__FlashBuildInput{
+			Id: id,
+		},
+	}
+
+	data_ = &FlashBuildResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by FlashEnvironment.
+const FlashEnvironment_Operation = `
+query FlashEnvironment ($id: String!) {
+	flashEnvironment(flashEnvironmentId: $id) {
+		... FlashEnvironmentFields
+	}
+}
+fragment FlashEnvironmentFields on FlashEnvironment {
+	id
+	name
+	state
+	activeBuildId
+	createdAt
+	endpoints {
+		id
+		name
+		flashEnvironmentId
+	}
+	networkVolumes {
+		id
+	}
+	activeArtifact {
+		objectKey
+		downloadUrl
+		expiresAt
+	}
+}
+`
+
+func FlashEnvironment(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+) (data_ *FlashEnvironmentResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FlashEnvironment",
+		Query:  FlashEnvironment_Operation,
+		Variables: &__FlashEnvironmentInput{
+			Id: id,
+		},
+	}
+
+	data_ = &FlashEnvironmentResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by FlashEnvironmentByName.
+const FlashEnvironmentByName_Operation = `
+query FlashEnvironmentByName ($input: FlashEnvironmentByNameInput!) {
+	flashEnvironmentByName(input: $input) {
+		... FlashEnvironmentFields
+	}
+}
+fragment FlashEnvironmentFields on FlashEnvironment {
+	id
+	name
+	state
+	activeBuildId
+	createdAt
+	endpoints {
+		id
+		name
+		flashEnvironmentId
+	}
+	networkVolumes {
+		id
+	}
+	activeArtifact {
+		objectKey
+		downloadUrl
+		expiresAt
+	}
+}
+`
+
+func FlashEnvironmentByName(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *FlashEnvironmentByNameInput,
+) (data_ *FlashEnvironmentByNameResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FlashEnvironmentByName",
+		Query:  FlashEnvironmentByName_Operation,
+		Variables: &__FlashEnvironmentByNameInput{
+			Input: input,
+		},
+	}
+
+	data_ = &FlashEnvironmentByNameResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -6562,6 +8660,70 @@ func MyEndpoints(
 	return data_, err_
 }
 
+// The query executed by MyFlashApps.
+const MyFlashApps_Operation = `
+query MyFlashApps {
+	myself {
+		flashApps {
+			... FlashAppFields
+		}
+	}
+}
+fragment FlashAppFields on FlashApp {
+	id
+	name
+	flashEnvironments {
+		... FlashEnvironmentFields
+	}
+	flashBuilds {
+		id
+		objectKey
+		createdAt
+	}
+}
+fragment FlashEnvironmentFields on FlashEnvironment {
+	id
+	name
+	state
+	activeBuildId
+	createdAt
+	endpoints {
+		id
+		name
+		flashEnvironmentId
+	}
+	networkVolumes {
+		id
+	}
+	activeArtifact {
+		objectKey
+		downloadUrl
+		expiresAt
+	}
+}
+`
+
+func MyFlashApps(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *MyFlashAppsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MyFlashApps",
+		Query:  MyFlashApps_Operation,
+	}
+
+	data_ = &MyFlashAppsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The query executed by MyRegistries.
 const MyRegistries_Operation = `
 query MyRegistries {
@@ -6801,6 +8963,42 @@ func Pools(
 	}
 
 	data_ = &PoolsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by PrepareFlashUpload.
+const PrepareFlashUpload_Operation = `
+mutation PrepareFlashUpload ($input: PrepareFlashArtifactUploadInput!) {
+	prepareFlashArtifactUpload(input: $input) {
+		uploadUrl
+		objectKey
+		expiresAt
+	}
+}
+`
+
+func PrepareFlashUpload(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *PrepareFlashArtifactUploadInput,
+) (data_ *PrepareFlashUploadResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "PrepareFlashUpload",
+		Query:  PrepareFlashUpload_Operation,
+		Variables: &__PrepareFlashUploadInput{
+			Input: input,
+		},
+	}
+
+	data_ = &PrepareFlashUploadResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -7373,6 +9571,46 @@ func Templates(
 	}
 
 	data_ = &TemplatesResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by UpdateFlashManifest.
+const UpdateFlashManifest_Operation = `
+mutation UpdateFlashManifest ($input: UpdateFlashBuildManifestInput!) {
+	updateFlashBuildManifest(input: $input) {
+		... FlashBuildFields
+	}
+}
+fragment FlashBuildFields on FlashBuild {
+	id
+	objectKey
+	manifest
+	createdAt
+}
+`
+
+func UpdateFlashManifest(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *UpdateFlashBuildManifestInput,
+) (data_ *UpdateFlashManifestResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "UpdateFlashManifest",
+		Query:  UpdateFlashManifest_Operation,
+		Variables: &__UpdateFlashManifestInput{
+			Input: input,
+		},
+	}
+
+	data_ = &UpdateFlashManifestResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

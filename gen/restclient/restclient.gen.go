@@ -677,7 +677,7 @@ type ClientInterface interface {
 
 	// ListEndpointReleases List the releases of an endpoint
 	//
-	// The newest first, each with what differs from the one before. Every page has the rollout of now.
+	// The newest first, each with what differs from the one before; the last 1000 are kept. Every page has the rollout of now.
 	//
 	// Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
 	ListEndpointReleases(ctx context.Context, id string, params *ListEndpointReleasesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2078,7 +2078,7 @@ func (c *Client) GetBuildLogs(ctx context.Context, id string, buildID string, pa
 
 // ListEndpointReleases List the releases of an endpoint
 //
-// The newest first, each with what differs from the one before. Every page has the rollout of now.
+// The newest first, each with what differs from the one before; the last 1000 are kept. Every page has the rollout of now.
 //
 // Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
 func (c *Client) ListEndpointReleases(ctx context.Context, id string, params *ListEndpointReleasesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {

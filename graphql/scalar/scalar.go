@@ -17,12 +17,15 @@ import (
 // MarshalFloat writes a number without an exponent, and without a decimal point where it is whole: clients read sizes into
 // integers (rule graphql.numbers).
 func MarshalFloat(f float64) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) {
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			f = 0 // JSON has no such number
-		}
-		_, _ = io.WriteString(w, strconv.FormatFloat(f, 'f', -1, 64))
-	})
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendFloat(nil, f)) })
+}
+
+// AppendFloat appends a number as MarshalFloat writes it.
+func AppendFloat(b []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		f = 0 // JSON has no such number
+	}
+	return strconv.AppendFloat(b, f, 'f', -1, 64)
 }
 
 // UnmarshalFloat reads a number.
@@ -52,7 +55,12 @@ func UnmarshalVoid(any) (bool, error) { return false, errors.New("void is not an
 
 // MarshalDateTime writes a time as RFC 3339 text in UTC.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
-	return graphql.MarshalString(t.UTC().Format(time.RFC3339Nano))
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendDateTime(nil, t)) })
+}
+
+// AppendDateTime appends a time as MarshalDateTime writes it.
+func AppendDateTime(b []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
 // UnmarshalDateTime reads RFC 3339 text.

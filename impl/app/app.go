@@ -15,7 +15,7 @@ import (
 )
 
 // owner is the one user of a server: keys, pods and endpoints are theirs.
-const owner compute.UserID = "owner"
+const owner = compute.Owner
 
 // Server is a running server.
 type Server struct {

@@ -81,6 +81,7 @@ type Shipped struct {
 	Upto       time.Time `json:"upto"`     // all that was acknowledged before is there
 	Segments   int       `json:"segments"` // of the log, that were brought into the base
 	Later      []string  `json:"later"`    // generations that began later, of which nothing is there: they have no base
+	Damaged    []string  `json:"damaged"`  // bases that cannot be read, in place of which an earlier one was taken
 }
 
 // restoreShipped makes a backup of what a server shipped, and restores that.
@@ -113,7 +114,7 @@ func restoreShipped(ctx context.Context, o RestoreOptions) (r Restored, err erro
 		}
 	}
 	r, err = restoreFile(ctx, o)
-	r.Shipped = &Shipped{Generation: got.Generation, Upto: got.Upto, Segments: got.Segments, Later: append([]string{}, got.Later...)}
+	r.Shipped = &Shipped{Generation: got.Generation, Upto: got.Upto, Segments: got.Segments, Later: append([]string{}, got.Later...), Damaged: append([]string{}, got.Damaged...)}
 	return r, err
 }
 
@@ -135,6 +136,9 @@ func examineBackup(ctx context.Context, place, endpoint string) Finding {
 		}
 		if len(g.Missing) > 0 {
 			f.Warnings = append(f.Warnings, fmt.Sprintf("generation %s lacks %d segments, the first of them %d", g.Name, len(g.Missing), g.Missing[0]))
+		}
+		for _, name := range g.Damaged {
+			f.Warnings = append(f.Warnings, name+" is damaged")
 		}
 	}
 	return f

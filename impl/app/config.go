@@ -46,7 +46,8 @@ type Config struct {
 	PodRetention     time.Duration       // how long the row of a terminated pod is kept; 24 h
 	WebhookRetention time.Duration       // how long a delivery of a webhook that is over stays in the log; 24 h
 	KeyRetention     time.Duration       // how long a key that was revoked or has expired stays listed; 30 days
-	AuditRetention   time.Duration       // how long it is kept who changed what; 90 days
+	AuditRetention   time.Duration       // how long it is kept who changed what, and who was refused; 90 days
+	ChargeRetention  string              // how long a charge is kept that has ended, before it is summed by day: a duration, or forever; 2160h
 	InterruptAfter   time.Duration       // that an interruptible pod runs on average; 0: until somebody interrupts it
 	InterruptSeed    int64               // what these times are drawn from
 	Contract         string              // the edition of the contract for requests and keys that name none; empty: 2.0.0, the strict one

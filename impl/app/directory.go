@@ -24,6 +24,7 @@ const (
 	bodiesDir    = "bodies"        // of large bodies while they come
 	statesDir    = "states"        // of saved states
 	buildsDir    = "builds"        // of archives that are built
+	artifactsDir = "artifacts"     // of what flash apps are made of
 	acmeDir      = "acme"          // of certificates of an authority and their keys
 )
 
@@ -104,7 +105,7 @@ func closeToOthers(dir string, log *slog.Logger) error {
 
 // isOurs reports whether a name in a data directory is one that berth or its database gives.
 func isOurs(name string) bool {
-	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, buildsDir, statesDir, acmeDir, lostAndFound}
+	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, buildsDir, statesDir, artifactsDir, acmeDir, lostAndFound}
 	for _, k := range runtime.Kinds() {
 		ours = append(ours, k.Folders...)
 	}

@@ -280,7 +280,7 @@ func TestSecretKey_LostOneCostsOnlyTheCredentials(t *testing.T) {
 func TestDirectory_IsRefusedIfItCannotBeClosed(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can be another user")
+		t.Skip("SKIPPED: only root can be another user")
 	}
 	top, err := os.MkdirTemp("", "berth-others-") // t.TempDir() lets nobody else in
 	require.NoError(t, err)
@@ -311,7 +311,7 @@ func TestDirectory_IsRefusedIfItCannotBeClosed(t *testing.T) {
 func TestDirectory_RefusesAFileOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give a file away")
+		t.Skip("SKIPPED: only root can give a file away")
 	}
 
 	for _, name := range []string{"secret.key", "berth.db"} {

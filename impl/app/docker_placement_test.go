@@ -21,7 +21,7 @@ func TestDocker_RealContainersGetOneGPUEach(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	if !givesGPUs(t, engine) {
-		t.Skip("this engine cannot give GPUs")
+		t.Skip("SKIPPED: this engine cannot give GPUs")
 	}
 
 	var hosts []map[string]any

@@ -231,7 +231,7 @@ func TestDocker_PodIsARealContainerThatOutlivesBerth(t *testing.T) {
 	t.Run("a GPU pod with a persistent mount", func(t *testing.T) {
 		t.Parallel()
 		if !givesGPUs(t, engine) {
-			t.Skip("this engine cannot give GPUs")
+			t.Skip("SKIPPED: this engine cannot give GPUs")
 		}
 		dir := t.TempDir()
 		own(t, dir, owner+"-gpu")
@@ -447,7 +447,7 @@ func TestDocker_PodSaysThatThereIsNoGPU(t *testing.T) {
 	require.Equal(t, 201, status, made)
 	s.path = "/v2/pods/" + made["id"].(string)
 	if givesGPUs(t, engine) {
-		t.Skip("this engine can give GPUs")
+		t.Skip("SKIPPED: this engine can give GPUs")
 	}
 	s.await("ERROR")
 	_, answer := call(t, "POST", s.url+"/graphql", s.key, `{"query":"{pod(input:{podId:\"`+made["id"].(string)+`\"}){lastStatusChange}}"}`)

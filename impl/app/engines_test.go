@@ -322,3 +322,44 @@ func TestEngines_AreAskedWhatTheirHostsHave(t *testing.T) {
 	require.Equal(t, 204, status)
 	require.Eventually(t, func() bool { return len(n.left()) == 0 }, time.Minute, 50*time.Millisecond)
 }
+
+// TestEngines_PortsAndShellsOfEachHost asks pods on hosts that are reached by SSH, by TCP and by a socket alike.
+func TestEngines_PortsAndShellsOfEachHost(t *testing.T) {
+	n := newNavy(t)
+	n.controls("POST", "", n.host("three"), 201)
+	for i, id := range []string{"one", "two", "three"} {
+		for _, other := range []string{"one", "two", "three"} {
+			n.controls("PATCH", "/"+other, map[string]any{"draining": other != id}, 200)
+		}
+		n.awaitAway(id, "")
+		path := n.pod(`,"ports":["8080/http","8081/http"]` + cpuPod)
+		n.await(path, "RUNNING")
+		require.Len(t, n.machines[i].Up(n.owner), 1)
+
+		pod := strings.TrimPrefix(path, "/v2/pods/")
+		ask := func(port string) (int, string) {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/asked", http.NoBody)
+			require.NoError(t, err)
+			req.Host = pod + "-" + port + ".localhost"
+			res, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			defer func() { _ = res.Body.Close() }()
+			text, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			return res.StatusCode, string(text)
+		}
+		require.Eventually(t, func() bool { status, _ := ask("8080"); return status == 200 }, time.Minute, 100*time.Millisecond, id)
+		began := time.Now()
+		for range 20 {
+			status, text := ask("8080")
+			require.Equal(t, 200, status, text)
+		}
+		t.Logf("20 requests to a pod on %s: %s", n.machines[i].Address, time.Since(began))
+		status, _ := ask("8081")
+		require.Equal(t, 502, status, "nothing listens")
+
+		status, _ = call(t, "DELETE", n.url+path, n.key, "")
+		require.Equal(t, 204, status)
+	}
+	require.Eventually(t, func() bool { return len(n.left()) == 0 }, 2*time.Minute, 50*time.Millisecond)
+}

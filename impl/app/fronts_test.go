@@ -41,7 +41,7 @@ var fronts = map[string]front{
 func (f front) begin(t *testing.T, certificate, key, backend string) (address string) {
 	program, err := exec.LookPath(f.program)
 	if err != nil && os.Getenv("BERTH_SHOWN") != "all" {
-		t.Skip(f.program + " is not here; make shown fails without it")
+		t.Skip("SKIPPED: " + f.program + " is not here; make shown fails without it")
 	}
 	require.NoError(t, err)
 	text, err := os.ReadFile("../../deploy/front/" + f.file)

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/http"
 	"path/filepath"
 
 	"github.com/berthdev/berth/console"
 	"github.com/berthdev/berth/docs"
 	"github.com/berthdev/berth/graphql"
+	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/fault"
@@ -17,6 +19,7 @@ import (
 	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/reference"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/shell"
 	"github.com/berthdev/berth/impl/why"
 	"github.com/berthdev/berth/store"
@@ -65,12 +68,13 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 			Store: e.db.store, Clock: e.clock, Queue: use.queue, Control: use.control, Endpoints: use.endpoints, Placement: use.placement,
 			Workers: use.workers, Pods: use.pods,
 		},
-		Version: cmp.Or(c.Version, "dev"), Runtime: e.runs.kind.Name, Simulate: e.runs.kind.Can.Simulates, Changes: e.db.changes, History: use.history, Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
+		Version: cmp.Or(c.Version, "dev"), Runtime: e.runs.kind.Name, Simulate: e.runs.kind.Can.Simulates, Changes: e.db.changes, History: use.history, Queue: use.queue, Keyring: e.who.keyring, Refusals: e.who.refusals, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
 		Draining: e.draining, Leaving: e.leaves, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Archives: archives, Answers: answers,
+		Artifacts: use.artifacts, Flash: use.flash,
 		Seed: e.bounds.seed, Owner: owner, Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
 		GraphQL: graphql.New(graphql.Services{
-			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Keyring: e.who.keyring, Faults: faults,
-			Clock: e.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: bodies, Answers: answers, Client: e.bounds.proxies.Client,
+			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Flash: use.flash, BaseURL: e.at.public, Keyring: e.who.keyring, Faults: faults,
+			Clock: e.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: bodies, Answers: answers, Client: e.bounds.proxies.Client, Refused: e.refused(audit.GraphQL),
 			Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 		}),
 	}
@@ -98,9 +102,17 @@ func (e edge) podProxy(answers *httpapi.Handler) *proxy.Proxy {
 	return proxy.New(proxy.Config{
 		Watch:  watch,
 		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates, PodPaths: e.config.PodPaths,
-		Keys: e.who.keyring, Requests: e.use.queue, Ports: e.use.workers.Ports, Clock: e.clock, Own: e.at.publicHost(),
+		Keys: e.who.keyring, Requests: e.use.queue, Ports: e.use.workers.Ports, Dial: runtime.Dial(e.runs.Pods), Clock: e.clock, Own: e.at.publicHost(),
 		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log,
+		Refused: e.refused(audit.Queue),
 	})
+}
+
+// refused notes who was refused at an interface.
+func (e edge) refused(at string) func(*http.Request, error) {
+	return func(r *http.Request, err error) {
+		e.who.refusals.Note(at, func() string { return e.bounds.proxies.Client(r) }, err)
+	}
 }
 
 // sources are what the metrics show at each scrape.

@@ -38,6 +38,15 @@ type Keys struct {
 // directory, it does not bring the database to another version of the schema, which that server would not know: it fails, and says
 // which one runs.
 func OpenKeys(ctx context.Context, data, storeURL string) (*Keys, error) {
+	return openKeys(ctx, data, storeURL, keysOperation)
+}
+
+// OpenUsers is OpenKeys for who changes users: so the audit log calls it.
+func OpenUsers(ctx context.Context, data, storeURL string) (*Keys, error) {
+	return openKeys(ctx, data, storeURL, usersOperation)
+}
+
+func openKeys(ctx context.Context, data, storeURL, operation string) (*Keys, error) {
 	clock := compute.SystemClock{}
 	var s store.Store
 	var err error
@@ -50,7 +59,7 @@ func OpenKeys(ctx context.Context, data, storeURL string) (*Keys, error) {
 		return nil, err
 	}
 
-	noted := audit.StoreOf(s, audit.Actor{Operation: keysOperation})
+	noted := audit.StoreOf(s, audit.Actor{Operation: operation})
 	keyring, err := control.NewKeyring(ctx, noted, compute.NewIDs(rand.Reader, clock), clock, nil)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -58,8 +67,11 @@ func OpenKeys(ctx context.Context, data, storeURL string) (*Keys, error) {
 	return &Keys{keyring, s}, nil
 }
 
-// keysOperation is what the audit log calls changes that are made at the store itself.
-const keysOperation = "berth keys"
+// What the audit log calls changes that are made at the store itself.
+const (
+	keysOperation  = "berth keys"
+	usersOperation = "berth users"
+)
 
 // openFileBeside opens the database of a data directory on which a server may run.
 func openFileBeside(ctx context.Context, data string, clock compute.Clock) (store.Store, error) {

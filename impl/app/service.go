@@ -81,7 +81,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		shells.Wait()
 		return nil
 	})
-	err = letIn(work.loops.ctx, g, use, shells, u)
+	err = letIn(work.loops.ctx, g, use, shells, keys.refusals, u)
 	if err := c.passed("ssh", err); err != nil {
 		return nil, err
 	}

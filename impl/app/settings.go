@@ -40,7 +40,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.Store }},
 	{setting.Setting{
 		Name: "replica-url", Option: "ReplicaURL",
-		Help: "base under which the other servers of one --store reach this one, such as http://10.0.0.7:8765; without it the address",
+		Help: "base URL at which the other servers of one --store reach this one, such as http://10.0.0.7:8765; without it the address",
 	}, func(c *Config) any { return &c.ReplicaURL }},
 	{setting.Setting{
 		Name: "secret-key", Option: "SecretKey",
@@ -52,11 +52,11 @@ var table = []row{
 	}, func(c *Config) any { return &c.BackupTo }},
 	{setting.Setting{
 		Name: "backup-endpoint", Option: "BackupEndpoint",
-		Help: "URL of what speaks the interface of S3, such as http://10.0.0.9:9000; without it AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon's",
+		Help: "URL of a server with the interface of S3, such as http://10.0.0.9:9000; without it AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon's",
 	}, func(c *Config) any { return &c.BackupEndpoint }},
 	{setting.Setting{
 		Name: "backup-every", Kind: setting.Duration, Default: "1s", Option: "BackupEvery", Check: positive,
-		Help: "how often what was written goes to --backup-to: about so much may be lost with the disk",
+		Help: "how often new writes are copied to --backup-to: about this much may be lost with the disk",
 	}, func(c *Config) any { return &c.BackupEvery }},
 	{setting.Setting{
 		Name: "backup-keep", Kind: setting.Duration, Default: "72h0m0s", Option: "BackupKeep", Check: positive,
@@ -64,22 +64,22 @@ var table = []row{
 	}, func(c *Config) any { return &c.BackupKeep }},
 	{setting.Setting{
 		Name: "backup-with-key", Kind: setting.Switch, Option: "BackupWithKey",
-		Help: "copy the key of what is sealed to --backup-to, too, which is then as secret as that is",
+		Help: "also copy the key that encrypts values in the database to --backup-to, which is then as secret as the key",
 	}, func(c *Config) any { return &c.BackupWithKey }},
 	{setting.Setting{
 		Name: "listen", Default: "127.0.0.1:8765", Option: "Listen", OptionDefault: "127.0.0.1:0", Check: address,
-		Help: "address of all interfaces; port 0 picks one",
+		Help: "address at which all interfaces are served; port 0 picks a free one",
 	}, func(c *Config) any { return &c.Listen }},
 	{setting.Setting{
 		Name: "tls-cert", Option: "TLSCert",
-		Help: "file of a certificate, in PEM with those between it and its authority, by which --listen speaks HTTPS; it is read again when it changes. --queue-listen and --metrics-listen are plain HTTP",
+		Help: "file of a certificate, in PEM, followed by those between it and its authority; --listen then speaks HTTPS; it is read again when it changes. --queue-listen and --metrics-listen are plain HTTP",
 	}, func(c *Config) any { return &c.TLSCert }},
 	{setting.Setting{
 		Name: "tls-key", Option: "TLSKey", Help: "file of the key of --tls-cert, in PEM",
 	}, func(c *Config) any { return &c.TLSKey }},
 	{setting.Setting{
 		Name: "acme-hosts", Kind: setting.List, Option: "ACMEHosts",
-		Help: "host names that lead to the server, for which an authority is asked for certificates by ACME, whose terms you agree to thereby; --listen then speaks HTTPS; repeatable; names of pods need a wildcard certificate, by --tls-cert",
+		Help: "host names that lead to the server, for which it gets certificates from an authority by ACME; you thereby agree to the terms of the authority; --listen then speaks HTTPS; repeatable; names of pods need a wildcard certificate, by --tls-cert",
 	}, func(c *Config) any { return &c.ACMEHosts }},
 	{setting.Setting{
 		Name: "acme-email", Option: "ACMEEmail", Help: "address that the authority writes to when something is wrong with a certificate",
@@ -89,7 +89,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.ACMEDirectory }},
 	{setting.Setting{
 		Name: "acme-listen", Option: "ACMEListen", Check: address,
-		Help: "address of plain HTTP, such as 0.0.0.0:80, that answers what the authority asks for and sends all else to HTTPS; without it the authority must reach --listen at port 443",
+		Help: "address of plain HTTP, such as 0.0.0.0:80, that answers the requests of the authority and redirects all others to HTTPS; without it the authority must reach --listen at port 443",
 	}, func(c *Config) any { return &c.ACMEListen }},
 	{setting.Setting{
 		Name: "queue-listen", Option: "QueueListen", Check: address,
@@ -97,15 +97,15 @@ var table = []row{
 	}, func(c *Config) any { return &c.QueueListen }},
 	{setting.Setting{
 		Name: "ssh-listen", Option: "SSHListen", Check: address,
-		Help: "address at which users log in to their pods by ssh, as ssh POD@HOST with a key of their account; without it nobody does",
+		Help: "address at which users log in to their pods by ssh, as ssh POD@HOST with a key of their account; without it nobody can",
 	}, func(c *Config) any { return &c.SSHListen }},
 	{setting.Setting{
 		Name: "public-url", Option: "PublicURL",
-		Help: "base under which clients reach the server, such as https://pods.example.com of a proxy before it: it is in every URL that the server gives out, and its host is allowed",
+		Help: "base URL at which clients reach the server, such as https://pods.example.com of a proxy in front of it: every URL that the server gives out begins with it, and its host is allowed",
 	}, func(c *Config) any { return &c.PublicURL }},
 	{setting.Setting{
 		Name: "worker-url", Option: "WorkerURL",
-		Help: "base of the queue as workers in containers reach it; without it the queue's own address, or the name of this machine inside of them where that is a loopback one",
+		Help: "base URL at which workers in containers reach the queue; without it the queue's own address, or the name of this machine inside of them where that is a loopback one",
 	}, func(c *Config) any { return &c.WorkerURL }},
 	{setting.Setting{
 		Name: "domain", Default: proxy.DefaultDomain, Option: "Domain", Check: proxy.CheckDomain,
@@ -113,7 +113,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.Domain }},
 	{setting.Setting{
 		Name: "pod-paths", Kind: setting.Switch, Option: "PodPaths",
-		Help: "show http ports of pods at /proxy/pods/{podId}/{port}/, too, for clients that know no names below the domain; off, since their pages are then on the origin of the interfaces, which they get sandboxed and without cookies",
+		Help: "show http ports of pods at /proxy/pods/{podId}/{port}/, too, for clients that cannot resolve names below the domain; off by default, because pages of pods are then on the origin of the interfaces, though sandboxed and without cookies",
 	}, func(c *Config) any { return &c.PodPaths }},
 	{setting.Setting{
 		Name: "request-wait", Kind: setting.Duration, Default: "2m0s", Option: "RequestWait",
@@ -121,19 +121,19 @@ var table = []row{
 	}, func(c *Config) any { return &c.RequestWait }},
 	{setting.Setting{
 		Name: "allowed-host", Kind: setting.List, Option: "AllowedHosts",
-		Help: "a host name of the server, such as that of a proxy before it: pages that ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable",
+		Help: "a host name of the server, such as that of a proxy in front of it: pages that need no key are served only under such names; .example.com for all below, * for any; repeatable",
 	}, func(c *Config) any { return &c.AllowedHosts }},
 	{setting.Setting{
 		Name: "trusted-proxies", Kind: setting.List, Option: "TrustedProxies",
-		Help: "addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-Proto, X-Forwarded-Host and, in the audit log, X-Forwarded-For are believed; repeatable; nobody's without it",
+		Help: "addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-Proto, X-Forwarded-Host and, in the audit log, X-Forwarded-For are believed; repeatable; without it nobody's are",
 	}, func(c *Config) any { return &c.TrustedProxies }},
 	{setting.Setting{
 		Name: "max-connections", Kind: setting.Number, Default: "0", Option: "MaxConnections",
-		Help: "how many connections there may be; 0: 4096, or three quarters of the files that the process may have open if that is less",
+		Help: "the maximum number of connections; 0: 4096, or three quarters of the files that the process may have open if that is less",
 	}, func(c *Config) any { return &c.MaxConnections }},
 	{setting.Setting{
 		Name: "stall-timeout", Kind: setting.Duration, Default: limit.DefaultSpan.String(), Option: "StallTimeout",
-		Help: "how long a client that is waited for may take for each 64 KB that it sends or reads",
+		Help: "how long a client may take for each 64 KB that it sends or reads",
 	}, func(c *Config) any { return &c.StallTimeout }},
 	{setting.Setting{
 		Name: "docs", Kind: setting.Switch, Default: "true", Option: "Docs",
@@ -141,7 +141,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.Docs }},
 	{setting.Setting{
 		Name: "console", Kind: setting.Switch, Default: "true", Option: "Console",
-		Help: "serve the web console at /console, which a browser is led to that asks for /",
+		Help: "serve the web console at /console, and redirect browsers from / to it",
 	}, func(c *Config) any { return &c.Console }},
 
 	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; ID:NAME=COMMAND has it get that id, of 14 lower-case letters and digits; repeatable"}, nil},
@@ -179,7 +179,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.InterruptAfter }},
 	{setting.Setting{
 		Name: "interrupt-seed", Kind: setting.Number, Default: "0", Option: "InterruptSeed",
-		Help: "what the times of interruptions are drawn from: the same seed draws the same, one pod after the other",
+		Help: "seed of the random times of interruptions: the same seed gives the same times, one pod after the other",
 	}, func(c *Config) any { return &c.InterruptSeed }},
 
 	{setting.Setting{
@@ -188,32 +188,36 @@ var table = []row{
 	}, func(c *Config) any { return &c.Lease }},
 	{setting.Setting{
 		Name: "pod-retention", Kind: setting.Duration, Default: "24h", Option: "PodRetention", Check: positive,
-		Help: "how long the row of a terminated pod is kept; its environment, arguments and log go at once",
+		Help: "how long the row of a terminated pod is kept; its environment, arguments and log are removed at once",
 	}, func(c *Config) any { return &c.PodRetention }},
 	{setting.Setting{
 		Name: "webhook-retention", Kind: setting.Duration, Default: "24h", Option: "WebhookRetention", Check: positive,
-		Help: "how long a delivery of a webhook that is over stays in the log",
+		Help: "how long a finished delivery of a webhook stays in the log",
 	}, func(c *Config) any { return &c.WebhookRetention }},
 	{setting.Setting{
 		Name: "key-retention", Kind: setting.Duration, Default: "720h", Option: "KeyRetention", Check: positive,
-		Help: "how long a key that was revoked or has expired stays listed",
+		Help: "how long a revoked or expired key stays listed",
 	}, func(c *Config) any { return &c.KeyRetention }},
 	{setting.Setting{
 		Name: "audit-retention", Kind: setting.Duration, Default: "2160h", Option: "AuditRetention", Check: positive,
-		Help: "how long it is kept who changed what, for berth audit; the last 100000 changes at most",
+		Help: "how long to keep who changed what and who was refused, for berth audit; at most the last 100000 changes and 50000 refusals",
 	}, func(c *Config) any { return &c.AuditRetention }},
 	{setting.Setting{
-		Name: "drain", Kind: setting.Duration, Default: "10s", Option: "Drain", Help: "how long requests may take to end at shutdown",
+		Name: "charge-retention", Default: "2160h", Option: "ChargeRetention", Check: durationOrForever,
+		Help: "how long the bill of what has ended keeps its exact times, before it is summed by day; a duration such as 2160h, or " + forever,
+	}, func(c *Config) any { return &c.ChargeRetention }},
+	{setting.Setting{
+		Name: "drain", Kind: setting.Duration, Default: "10s", Option: "Drain", Help: "how long requests may take to finish at shutdown",
 	}, func(c *Config) any { return &c.Drain }},
 	{setting.Setting{
 		Name: "drain-notice", Kind: setting.Duration, Default: "0s", Option: "DrainNotice",
-		Help: "how long /readyz says at shutdown that the server leaves before it stops to listen",
+		Help: "how long /readyz says at shutdown that the server is leaving, before it stops listening",
 	}, func(c *Config) any { return &c.DrainNotice }},
 	{setting.Setting{Name: "private-webhooks", Kind: setting.Switch, Help: "permit webhooks on loopback and private addresses"}, func(c *Config) any { return &c.PrivateWebhooks }},
 
 	{setting.Setting{
 		Name: "contract", Default: Contracts()[0], Choices: Contracts(), Option: "Contract",
-		Help: "the edition of the contract for who names none by the header Berth-Contract or by their key; 2.0.0 is the strict one, public what today's clients of the public service speak",
+		Help: "the edition of the contract for requests that choose none by the header Berth-Contract or by their key; 2.0.0 is the strict one, public what today's clients of the public service speak",
 	}, func(c *Config) any { return &c.Contract }},
 	{setting.Setting{
 		Name: "quota-minute", Kind: setting.Number, Default: "1000", Option: "QuotaMinute", Help: "REST requests that a user may make in a minute",
@@ -244,13 +248,13 @@ var table = []row{
 			_, err := observe.ParseLevels(value)
 			return err
 		},
-		Help: "what is logged at least: debug, which has every request, info, warn or error; or of a room, ROOM=LEVEL, with commas between: loop=debug,warn",
+		Help: "the lowest level that is logged: debug, which has every request, info, warn or error; or ROOM=LEVEL for one room, separated by commas: loop=debug,warn",
 	}, nil},
 	{setting.Setting{Name: "log-format", Default: "text", Choices: []string{"text", "json"}, Help: "how the log is written: text or json"}, nil},
 	{setting.Setting{Name: "verbose", Short: "v", Kind: setting.Switch, Help: "log every request: --log-level debug"}, nil},
 	{setting.Setting{
 		Name: "metrics-listen", Option: "MetricsListen", Check: address,
-		Help: "address of /metrics for Prometheus, which asks for no key; without it nothing is measured",
+		Help: "address of /metrics for Prometheus, which needs no key; without it nothing is measured",
 	}, func(c *Config) any { return &c.MetricsListen }},
 	{setting.Setting{
 		Name: "traces-endpoint", Option: "TracesEndpoint",
@@ -450,6 +454,16 @@ func longEnough(lease string) error {
 func positive(text string) error {
 	if d, err := time.ParseDuration(text); err == nil && d <= 0 {
 		return errors.New("it must be longer than 0")
+	}
+	return nil
+}
+
+// forever is how long something is kept that never goes.
+const forever = "forever"
+
+func durationOrForever(text string) error {
+	if d, err := time.ParseDuration(text); text != forever && (err != nil || d <= 0) {
+		return errors.New("it must be a duration longer than 0, such as 2160h, or " + forever)
 	}
 	return nil
 }

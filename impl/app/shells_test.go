@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -106,6 +108,7 @@ func TestShells_CommandsRunInPods(t *testing.T) {
 
 func TestShells_EndWithTheConnectionThePodAndTheServer(t *testing.T) {
 	t.Parallel()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // or who runs the tests under nohup has the shells ignore them
 	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", RuntimeSettings: accepting, Endpoints: []app.Endpoint{printing}})
 	key := s.FirstKey()
 	id := running(t, s, key)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/gateway"
 	"github.com/berthdev/berth/impl/shell"
@@ -83,7 +84,7 @@ func (s secrets) hostKey() (ed25519.PrivateKey, error) {
 }
 
 // letIn has users log in to their pods until ending ends.
-func letIn(ending context.Context, g ground, use *useCases, shells *shell.Shells, u *undo) error {
+func letIn(ending context.Context, g ground, use *useCases, shells *shell.Shells, refusals *audit.Refusals, u *undo) error {
 	d := g.at.ssh
 	if d == nil {
 		return nil
@@ -93,7 +94,12 @@ func letIn(ending context.Context, g ground, use *useCases, shells *shell.Shells
 		return err
 	}
 	ending, end := context.WithCancel(ending)
-	made, err := gateway.New(gateway.Config{Key: key, Pods: use.control, Shells: shells, Ending: ending, Clock: compute.SystemClock{}, Log: g.config.Log})
+	made, err := gateway.New(gateway.Config{
+		Key: key, Pods: use.control, Shells: shells, Ending: ending, Clock: compute.SystemClock{}, Log: g.config.Log,
+		Refused: func(from, fingerprint string) {
+			refusals.Add(compute.Refusal{Interface: audit.SSH, Reason: compute.RefusedUnknown, Client: audit.Client(from), KeyID: compute.KeyID(fingerprint)})
+		},
+	})
 	if err != nil {
 		end()
 		return err

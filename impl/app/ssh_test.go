@@ -251,7 +251,11 @@ func TestSSH_ForwardsToThePodAlone(t *testing.T) {
 		require.Equal(t, "in the pod", string(text))
 	}
 
-	for _, address := range []string{"169.254.169.254:80", "10.0.0.1:22", "0.0.0.0:80", "[::]:80", "127.0.0.2:80", "[::ffff:127.0.0.1]:80", "example.com:80", "host.docker.internal:80", "localhost:0", "localhost.:80", "127.1:80"} {
+	for _, address := range []string{
+		"aaaaaaaaaaaaaa:80", "aaaaaaaaaaaaaa.pod.berth.internal:80", "metadata.google.internal:80", "[fd00:ec2::254]:80", "2852039166:80", "0xa9fea9fe:80",
+		"2130706433:80", "LOCALHOST:80", "localhost%00:80", "localhost\x00.example:80", "localhost;id:80", "$(id):80", "-e:80", "/var/run/docker.sock:80",
+		"[::1%lo]:80", "127.0.0.1\n:80", "169.254.169.254:80", "10.0.0.1:22", "0.0.0.0:80", "[::]:80", "127.0.0.2:80", "[::ffff:127.0.0.1]:80", "example.com:80", "host.docker.internal:80", "localhost:0", "localhost.:80", "127.1:80",
+	} {
 		_, err := client.Dial("tcp", address)
 		opening, is := errors.AsType[*ssh.OpenChannelError](err)
 		require.True(t, is, "%s: %v", address, err)
@@ -259,6 +263,18 @@ func TestSSH_ForwardsToThePodAlone(t *testing.T) {
 	}
 	_, err = client.Listen("tcp", "127.0.0.1:0")
 	require.Error(t, err, "nothing leads to the client")
+	for _, kind := range []string{"tcpip-forward", "streamlocal-forward@openssh.com", "no-such-thing"} {
+		ok, _, err := client.SendRequest(kind, true, ssh.Marshal(struct {
+			A string
+			B uint32
+		}{"/var/run/docker.sock", 0}))
+		require.NoError(t, err)
+		require.False(t, ok, kind)
+	}
+	for _, kind := range []string{"forwarded-tcpip", "forwarded-streamlocal@openssh.com", "tun@openssh.com", "x11", "auth-agent@openssh.com"} {
+		_, _, err := client.OpenChannel(kind, nil)
+		require.Error(t, err, kind)
+	}
 	_, _, err = client.OpenChannel("direct-streamlocal@openssh.com", ssh.Marshal(struct{ A, B, C string }{"/var/run/docker.sock", "", ""}))
 	require.Error(t, err)
 	session, err := client.NewSession()
@@ -303,7 +319,7 @@ func needSSH(t *testing.T) {
 	t.Helper()
 	for _, program := range []string{"ssh", "scp", "sftp"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
+			t.Skip("SKIPPED:", err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/berthdev/berth/impl/atomicfile"
+	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/certificate"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -191,10 +192,11 @@ func openAddresses(c Config, b bounds, u *undo) (*addresses, error) {
 
 // identity is who is who.
 type identity struct {
-	ids     *compute.IDs
-	secrets secrets
-	keyring *control.Keyring
-	first   *beside[string] // token of the key that was made because there was none
+	ids      *compute.IDs
+	secrets  secrets
+	keyring  *control.Keyring
+	refusals *audit.Refusals // who was refused
+	first    *beside[string] // token of the key that was made because there was none
 }
 
 func openIdentity(ctx context.Context, c Config, clock compute.Clock, s store.Store, dir dataDirectory, u *undo) (i identity, err error) {
@@ -203,6 +205,8 @@ func openIdentity(ctx context.Context, c Config, clock compute.Clock, s store.St
 	if i.keyring, err = control.NewKeyring(ctx, s, i.ids, clock, &podKeys); err != nil {
 		return i, err
 	}
+	i.refusals = audit.NewRefusals(s, clock)
+	u.push("refusals", func() error { return i.refusals.Save(context.Background()) })
 	i.first = makeFirstKey(ctx, i.keyring, c.FirstKey)
 	u.pushOnFailure("first key", func() error { return takeBackFirstKey(context.WithoutCancel(ctx), i.keyring, i.first) })
 	return i, nil

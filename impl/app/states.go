@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/atomicfile"
@@ -29,11 +30,11 @@ const (
 	mostStateBytes = 1 << 30 // of the values in the rows of one
 )
 
-var stateName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var stateName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
 // stateFile gives where the state is. Rejected for what is no name.
 func (c Config) stateFile(name string) (string, error) {
-	if !stateName.MatchString(name) {
+	if !stateName().MatchString(name) {
 		return "", compute.Errorf(compute.Rejected, "%q is no name of a state: it has 1 to 64 lower-case letters, digits, hyphens and underscores, the first one no hyphen or underscore", name)
 	}
 	return filepath.Join(c.Data, statesDir, name+stateEnd), nil
@@ -54,7 +55,7 @@ func (c *controls) States(context.Context) (all []control.State, err error) {
 	}
 	for _, e := range entries {
 		name, is := strings.CutSuffix(e.Name(), stateEnd)
-		if !is || !stateName.MatchString(name) {
+		if !is || !stateName().MatchString(name) {
 			continue
 		}
 		info, infoErr := e.Info()

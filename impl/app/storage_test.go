@@ -195,11 +195,11 @@ func TestStorage_JobOfAFailedCommitDoesNotEnd(t *testing.T) {
 func small(t *testing.T, bytes int) string {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
-		t.Skip("a small file system needs Linux and root")
+		t.Skip("SKIPPED: a small file system needs Linux and root")
 	}
 	dir := t.TempDir()
 	if text, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size="+strconv.Itoa(bytes), "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v: %s", err, text)
+		t.Skipf("SKIPPED: a small file system cannot be mounted: %v: %s", err, text)
 	}
 	t.Cleanup(func() { require.NoError(t, exec.Command("umount", dir).Run()) }) //nolint:noctx // the test's has ended
 	return dir

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"path/filepath"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/history"
 	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/queue"
@@ -29,6 +31,8 @@ type useCases struct {
 	secrets    *control.Secrets
 	control    *control.Control
 	endpoints  *control.Endpoints
+	flash      *control.Flash
+	artifacts  *limit.Artifacts
 	queue      *queue.Queue
 	pods       *loop.Pods
 	timers     *loop.Timers
@@ -136,6 +140,8 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	if err = use.endpoints.Resume(ctx); err != nil {
 		return nil, err
 	}
+	use.artifacts = limit.NewArtifacts(filepath.Join(c.Data, artifactsDir), compute.FlashTransfers)
+	use.flash = control.NewFlash(c.store, c.who.ids, use.endpoints, c.who.secrets.Sealer, c.clock, use.artifacts)
 	if use.declared, err = declare(ctx, c.Endpoints, use.endpoints); err != nil {
 		return nil, err
 	}
@@ -153,12 +159,25 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Simulated: c.runs.kind.Can.Simulates, IDs: c.who.ids, Clock: c.clock, Log: c.Log, URL: c.at.queue, OuterURL: c.at.outer,
 		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
 		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand, Scripts: scripts,
+		Artifact: use.artifact,
 	})
 	use.scripted, use.health = newScripted(c, scripts, use.workers, use.queue), newHealth(c, use.workers, use.queue)
 	use.history.Of(history.Sources{Dispatchers: use.queue.Dispatchers, Pods: use.pods.Measured, Running: runningPods(c.store)})
 
 	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)
 	return use, err
+}
+
+// artifact gives the file that the workers of an endpoint in a flash environment run; empty: nothing was deployed there.
+func (u *useCases) artifact(ctx context.Context, of compute.FlashEnvironmentID) (string, error) {
+	build, there, err := u.flash.Runs(ctx, of)
+	switch {
+	case err != nil || build == "":
+		return "", err
+	case !there:
+		return "", fmt.Errorf("the artifact of build %s is not on this server: deploy it again", build)
+	}
+	return filepath.Abs(u.artifacts.Path(build))
 }
 
 // newScripted makes what the simulated workers of endpoints with a script do; nil: workers are not simulated.
@@ -177,7 +196,7 @@ func newHealth(c useCasesConfig, workers *loop.Workers, q *queue.Queue) *proxy.H
 	if c.runs.kind.Can.Simulates {
 		return nil
 	}
-	return proxy.NewHealth(q, workers.Ports, c.Log)
+	return proxy.NewHealth(q, workers.Ports, runtime.Dial(c.runs.Pods), c.Log)
 }
 
 // declares reports whether the settings of this start declare the endpoint.

@@ -45,6 +45,15 @@ type work struct {
 	pods      *group // ends after the others: requests may end pods until none is answered any more
 }
 
+// span gives how long something is kept; 0: forever.
+func span(setting string) time.Duration {
+	d, _ := time.ParseDuration(setting) // it was checked
+	return d
+}
+
+// refusalsTick is how much of who was refused a sudden end of the server may lose.
+const refusalsTick = 10 * time.Second
+
 func newWork(
 	ctx context.Context, c Config, clock compute.Clock, s store.Store, keeper *timekeeper, who identity, n counts, use *useCases, u *undo,
 ) *work {
@@ -52,7 +61,7 @@ func newWork(
 	w.sweep = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "queue", Tick: loop.SweepTick, Do: use.queue.Sweep})
 	w.retention = loop.Retention{
 		Store: s, Clock: clock, Log: c.Log, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention, Webhooks: c.WebhookRetention, Keys: c.KeyRetention,
-		Audit: c.AuditRetention,
+		Audit: c.AuditRetention, Charges: span(c.ChargeRetention), Flash: use.flash,
 	}.Sweeps()
 
 	w.history = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "history", Tick: history.Tick, Do: use.history.Sample})
@@ -60,6 +69,7 @@ func newWork(
 	kept := []reconcile.Sweep{
 		{Name: "keys", Tick: loop.KeepTick, Do: who.keyring.Refresh},
 		{Name: "request counts", Tick: loop.KeepTick, Do: n.rest.Save},
+		{Name: "refusals", Tick: refusalsTick, Do: who.refusals.Save},
 		{Name: "charges", Tick: loop.KeepTick, Do: use.workers.See},
 		{Name: clockSweep, Tick: loop.KeepTick, Do: keeper.keep},
 		{Name: "look at the clock", Tick: lookTick, Do: keeper.look},

@@ -20,9 +20,10 @@ var silent = []string{
 	"InsertJob", "TakeJob", "MoveJob", "SetJobOutput", "AppendChunk", "DrainChunks", "CountFinalRead", "DeleteJob", // jobs
 	"InsertWebhook", "SetWebhook", "DeleteWebhooks", // of jobs
 	"InsertWorker", "SetWorkerStarted", "DeleteWorker", "InsertEndedWorker", // the scheduler's
-	"InsertClaims", "ReleaseClaims", "ResizeClaim", "OpenCharge", "CloseCharge", "CloseUnseen", "SeeCharges", "StepCharges", // with the pod or worker
+	"InsertClaims", "ReleaseClaims", "ResizeClaim", "OpenCharge", "CloseCharge", "CloseUnseen", "SeeCharges", "StepCharges", "SumCharges", // with the pod or worker
 	"AddSystemLine", "BeginSystemLines", "ForgetSystemLines", "DeleteSystemLines", // logs
-	"DeleteAudit", "DeleteInvalidKeys", "DeleteTerminated", // of what was over
+	"AddRefusals", "DeleteRefusals", // of what changed nothing
+	"DeleteAudit", "DeleteFlashUploads", "DeleteInvalidKeys", "DeleteTerminated", // of what was over
 	"SetRequestCount", "DeleteRequestCount", "InsertRuntime", "DeleteRuntime", "SetLag", "SetSeed", "TakeState", // the server's own
 	"ForgetRegistry", "InsertRelease", // with the registry, the endpoint
 }

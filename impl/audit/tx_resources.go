@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -122,6 +123,22 @@ func (t *tx) DeleteKey(id compute.KeyID) error {
 	return deleted(t, "key", string(id), t.Key, id, t.Tx.DeleteKey)
 }
 
+// InsertUser is that of the transaction.
+func (t *tx) InsertUser(u compute.User) error {
+	return t.done(t.Tx.InsertUser(u), "user", string(u.Name), compute.AuditCreated)
+}
+
+// UpdateUser is that of the transaction.
+func (t *tx) UpdateUser(u compute.User) error {
+	_, err := changed(t, "user", string(u.Name), t.User, u.Name, always(func() error { return t.Tx.UpdateUser(u) }))
+	return err
+}
+
+// DeleteUser is that of the transaction.
+func (t *tx) DeleteUser(name compute.UserID) error {
+	return deleted(t, "user", string(name), t.User, name, t.Tx.DeleteUser)
+}
+
 // SetHostChange is that of the transaction: what it has of the host beside the operator's file.
 func (t *tx) SetHostChange(h compute.HostChange) error {
 	all, err := t.HostChanges()
@@ -143,4 +160,50 @@ func (t *tx) SetHostChange(h compute.HostChange) error {
 		fields = []string{"draining"}
 	}
 	return t.done(t.Tx.SetHostChange(h), "host", h.ID, c, fields...)
+}
+
+// InsertFlashApp is that of the transaction.
+func (t *tx) InsertFlashApp(a compute.FlashApp) error {
+	return t.done(t.Tx.InsertFlashApp(a), "flash-app", string(a.ID), compute.AuditCreated)
+}
+
+// DeleteFlashApp is that of the transaction.
+func (t *tx) DeleteFlashApp(id compute.FlashAppID) error {
+	return deleted(t, "flash-app", string(id), t.FlashApp, id, t.Tx.DeleteFlashApp)
+}
+
+// InsertFlashEnvironment is that of the transaction.
+func (t *tx) InsertFlashEnvironment(e compute.FlashEnvironment) error {
+	return t.done(t.Tx.InsertFlashEnvironment(e), "flash-environment", string(e.ID), compute.AuditCreated)
+}
+
+// SetFlashEnvironmentBuild is that of the transaction.
+func (t *tx) SetFlashEnvironmentBuild(id compute.FlashEnvironmentID, build compute.FlashBuildID) error {
+	return t.done(t.Tx.SetFlashEnvironmentBuild(id, build), "flash-environment", string(id), compute.AuditChanged, "build")
+}
+
+// DeleteFlashEnvironment is that of the transaction.
+func (t *tx) DeleteFlashEnvironment(id compute.FlashEnvironmentID) error {
+	return deleted(t, "flash-environment", string(id), t.FlashEnvironment, id, t.Tx.DeleteFlashEnvironment)
+}
+
+// InsertFlashBuild is that of the transaction.
+func (t *tx) InsertFlashBuild(b compute.FlashBuild) error {
+	return t.done(t.Tx.InsertFlashBuild(b), "flash-build", string(b.ID), compute.AuditCreated)
+}
+
+// UpdateFlashBuild is that of the transaction.
+func (t *tx) UpdateFlashBuild(b compute.FlashBuild) error {
+	_, err := changed(t, "flash-build", string(b.ID), t.FlashBuild, b.ID, always(func() error { return t.Tx.UpdateFlashBuild(b) }))
+	return err
+}
+
+// SetFlashManifest is that of the transaction.
+func (t *tx) SetFlashManifest(id compute.FlashBuildID, manifest json.RawMessage) error {
+	return t.done(t.Tx.SetFlashManifest(id, manifest), "flash-build", string(id), compute.AuditChanged, "manifest")
+}
+
+// DeleteFlashBuild is that of the transaction.
+func (t *tx) DeleteFlashBuild(id compute.FlashBuildID) error {
+	return deleted(t, "flash-build", string(id), t.FlashBuild, id, t.Tx.DeleteFlashBuild)
 }

@@ -17,11 +17,14 @@ import (
 var silent = []string{
 	"AfterCommit", "Now", "Wall", // of the transaction itself
 	"AddSystemLine", "BeginSystemLines", "DeleteSystemLines", "ForgetSystemLines", // logs are followed by themselves
-	"CloseCharge", "CloseUnseen", "OpenCharge", "SeeCharges", "StepCharges", // with the pod or worker
-	"DeleteAudit", "InsertAudit", // what they log is told
+	"CloseCharge", "CloseUnseen", "OpenCharge", "SeeCharges", "StepCharges", "SumCharges", // with the pod or worker
+	"DeleteAudit", "InsertAudit", "AddRefusals", "DeleteRefusals", // what they log is told, or changed nothing
 	"CountFinalRead", "DrainChunks", // what is read
 	"DeleteInvalidKeys", "DeleteTerminated", "DeleteWebhooks", // of what was over
 	"DeleteRequestCount", "DeleteRuntime", "InsertRuntime", "SetLag", "SetRequestCount", "SetSeed", "TakeState", // no page shows
+	"DeleteFlashApp", "DeleteFlashBuild", "DeleteFlashEnvironment", "DeleteFlashUploads", "InsertFlashApp", "InsertFlashBuild", "InsertFlashEnvironment",
+	"SetFlashEnvironmentBuild", "SetFlashManifest", "UpdateFlashBuild", // no page shows
+	"DeleteUser", "InsertUser", "UpdateUser", // no page shows
 	"ForgetRegistry", "ResizeClaim", "SetSSHKeys", // with the registry, the volume; of the account
 }
 

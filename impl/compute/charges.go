@@ -65,6 +65,19 @@ type Charge struct {
 	BeganAt    time.Time
 	SeenAt     time.Time // of what does not outlive berth: when it was last known to run; else zero
 	EndedAt    time.Time // zero while it is open
+
+	// SummedUntil is up to when sums have what it came to, a border of days: it counts from then on. Zero: none has.
+	SummedUntil time.Time
+}
+
+// ChargeSum is what the charges of an item of a resource came to in a day of UTC: all that is left of those that ended long ago.
+type ChargeSum struct {
+	UserID     UserID
+	Item       Item
+	ResourceID string
+	Day        time.Time // its beginning
+	Amount     NanoUSD
+	Ran        time.Duration // of all that ran, in whole milliseconds
 }
 
 // Until gives what the charge comes to from its beginning to the time or its end. Of that whole sum what is less than a
@@ -84,5 +97,39 @@ func (c Charge) Until(t time.Time) NanoUSD {
 	return NanoUSD(min(sum, math.MaxInt64))
 }
 
-// Between gives what the charge comes to from one time to another.
-func (c Charge) Between(from, to time.Time) NanoUSD { return c.Until(to) - c.Until(from) }
+// Since gives when the charge begins to count: what it came to before is in sums.
+func (c Charge) Since() time.Time {
+	if c.SummedUntil.After(c.BeganAt) {
+		return c.SummedUntil
+	}
+	return c.BeganAt
+}
+
+// Between gives what the charge comes to from one time to another, without what sums have.
+func (c Charge) Between(from, to time.Time) NanoUSD {
+	if since := c.Since(); from.Before(since) {
+		from = since
+	}
+	if !to.After(from) {
+		return 0
+	}
+	return c.Until(to) - c.Until(from)
+}
+
+// ByDay gives what the charge, which has ended, came to in the first days in which it counts, at most so many, and when the last of them ends:
+// from there on it counts still, unless it has ended by then. The days come to exactly as much as the charge.
+func (c Charge) ByDay(most int) (sums []ChargeSum, until time.Time) {
+	until = c.Since()
+	for len(sums) < most && until.Before(c.EndedAt) {
+		day := DayBucket.Start(until)
+		next := DayBucket.Step(day, 1)
+		end := next
+		if c.EndedAt.Before(end) {
+			end = c.EndedAt
+		}
+
+		sums = append(sums, ChargeSum{c.UserID, c.Item, c.ResourceID, day, c.Between(until, end), end.Sub(until)})
+		until = next
+	}
+	return sums, until
+}

@@ -20,14 +20,15 @@ type Endpoint struct {
 	DiskGB         int64
 	Ports          []string // each port/protocol
 	Env            map[string]string
-	RegistryID     RegistryID   // empty: none
-	GPU            *EndpointGPU // exactly one of GPU and CPUs is set, unless it is declared
-	CPUs           []CPU        // a worker gets the first one that can be had
-	DataCenterIDs  []string     // in the order of preference; empty: any
-	Compliance     []string     // all of them, of the data centers of its workers
-	VolumeIDs      []VolumeID   // at most one in each data center; a worker mounts that of its own
-	GlobalVolumeID VolumeID     // that every worker mounts; empty: none; never beside VolumeIDs
-	TemplateID     TemplateID   // empty: none
+	RegistryID     RegistryID         // empty: none
+	GPU            *EndpointGPU       // exactly one of GPU and CPUs is set, unless it is declared
+	CPUs           []CPU              // a worker gets the first one that can be had
+	DataCenterIDs  []string           // in the order of preference; empty: any
+	Compliance     []string           // all of them, of the data centers of its workers
+	VolumeIDs      []VolumeID         // at most one in each data center; a worker mounts that of its own
+	GlobalVolumeID VolumeID           // that every worker mounts; empty: none; never beside VolumeIDs
+	TemplateID     TemplateID         // empty: none
+	Environment    FlashEnvironmentID // of the flash app that it is a part of; empty: none
 	WorkersMin     int
 	WorkersMax     int
 	IdleTimeout    time.Duration // a worker without a job is stopped after it
@@ -118,6 +119,9 @@ func (e Endpoint) Serving() Serving {
 	}
 	return s
 }
+
+// ReleasesKept is how many releases of an endpoint are kept, the last ones.
+const ReleasesKept = 1000
 
 // Release is one version of what the workers of an endpoint are made of.
 type Release struct {

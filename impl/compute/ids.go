@@ -39,6 +39,12 @@ type (
 	ReleaseID string
 	// BuildID names a build.
 	BuildID string
+	// FlashAppID names a flash app.
+	FlashAppID string
+	// FlashEnvironmentID names an environment of a flash app.
+	FlashEnvironmentID string
+	// FlashBuildID names a build of a flash app, and the file of its artifact.
+	FlashBuildID string
 )
 
 // reservedIDs are the first path segments after /v2 that belong to resources; no endpoint may be named so.
@@ -176,6 +182,15 @@ func (s *IDs) Release() ReleaseID { return ReleaseID(s.resource()) }
 
 // Build makes a build's id.
 func (s *IDs) Build() BuildID { return BuildID(s.resource()) }
+
+// FlashApp makes the id of a flash app.
+func (s *IDs) FlashApp() FlashAppID { return FlashAppID(s.resource()) }
+
+// FlashEnvironment makes the id of an environment of a flash app.
+func (s *IDs) FlashEnvironment() FlashEnvironmentID { return FlashEnvironmentID(s.resource()) }
+
+// FlashBuild makes the id of a build of a flash app.
+func (s *IDs) FlashBuild() FlashBuildID { return FlashBuildID(s.resource()) }
 
 // Worker makes a worker's id.
 func (s *IDs) Worker() WorkerID { return WorkerID(s.resource()) }

@@ -23,6 +23,10 @@ type Key struct {
 	SpendLimit float64   // USD an hour: more than this its user must not spend by its requests; 0: there is none
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
+
+	// Not stored with it: of its user, as they are now (Bounded).
+	Role     Role // bounds what it permits; empty: nothing does
+	Disabled bool
 }
 
 // Scope is a permission of a key (rule auth.scopes).
@@ -53,8 +57,11 @@ const scopePod = "pod:"
 // ScopePod permits to read, change, act on and delete one pod, and to read its logs (rules auth.scopes.pod.*).
 func ScopePod(id PodID) Scope { return scopePod + Scope(id) }
 
-// Allows reports whether the key holds the scope, through a wildcard or "all" too.
+// Allows reports whether the key holds the scope, through a wildcard or "all" too, and the role of its user allows it.
 func (k Key) Allows(want Scope) bool {
+	if !k.Role.Allows(want) {
+		return false
+	}
 	if slices.Contains(k.Scopes, want) {
 		return true
 	}
@@ -71,13 +78,13 @@ func (k Key) Allows(want Scope) bool {
 
 // HasPods reports whether the key is for single pods, besides what else it may do.
 func (k Key) HasPods() bool {
-	return slices.ContainsFunc(k.Scopes, func(s Scope) bool { return strings.HasPrefix(string(s), scopePod) })
+	return k.Role.Allows(scopePod) && slices.ContainsFunc(k.Scopes, func(s Scope) bool { return strings.HasPrefix(string(s), scopePod) })
 }
 
 // Invokes reports whether the key may call the queue of some endpoint.
 func (k Key) Invokes() bool {
 	return k.Allows(ScopeInvoke("*")) || slices.ContainsFunc(k.Scopes, func(s Scope) bool {
-		return strings.HasPrefix(string(s), "queue:") && strings.HasSuffix(string(s), ":invoke")
+		return k.Role.Allows(s) && strings.HasPrefix(string(s), "queue:") && strings.HasSuffix(string(s), ":invoke")
 	})
 }
 
@@ -104,6 +111,15 @@ func ParseToken(token string) (KeyID, bool) {
 	}
 	id, secret, ok := strings.Cut(rest, "_")
 	return KeyID(id), ok && len(id) == 10 && len(secret) == 40
+}
+
+// KeyOfToken gives the id in a token that was refused, which tells the key and is no secret; empty if the token has none.
+func KeyOfToken(token string) KeyID {
+	id, ok := ParseToken(token)
+	if !ok || strings.ContainsFunc(string(id), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+		return ""
+	}
+	return id
 }
 
 // The bounds of a token that somebody chose, in characters.

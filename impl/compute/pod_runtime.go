@@ -24,4 +24,5 @@ type PublishedPort struct {
 	Type    string // http, tcp or udp
 	IP      string // empty: any address of the host
 	Inner   string // host and port at which berth itself reaches it, published or not; empty: at IP and Public
+	Via     string // an address that means something to the runtime's Dialer alone, by which berth reaches it then; empty: by the network
 }

@@ -3,6 +3,7 @@ package compute
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,7 +31,9 @@ const (
 )
 
 // secretReference is how an environment refers to a secret.
-var secretReference = regexp.MustCompile(`\{\{\s*RUNPOD_SECRET_([a-zA-Z_][a-zA-Z0-9_.\-/]*)\s*\}\}`)
+var secretReference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{\s*RUNPOD_SECRET_([a-zA-Z_][a-zA-Z0-9_.\-/]*)\s*\}\}`)
+})
 
 // SecretNames gives the names of the secrets that an environment refers to, each once, in no order.
 func SecretNames(env map[string]string) (names []string) {
@@ -39,7 +42,7 @@ func SecretNames(env map[string]string) (names []string) {
 		if !strings.Contains(value, "RUNPOD_SECRET_") {
 			continue
 		}
-		for _, found := range secretReference.FindAllStringSubmatch(value, -1) {
+		for _, found := range secretReference().FindAllStringSubmatch(value, -1) {
 			if !seen[found[1]] {
 				seen[found[1]] = true
 				names = append(names, found[1])
@@ -58,7 +61,7 @@ func FillSecrets(env, values map[string]string) (map[string]string, error) {
 	total := 0
 	for name, value := range env {
 		now, refers := len(name)+len(value)+1, false
-		for _, found := range secretReference.FindAllStringSubmatch(value, -1) {
+		for _, found := range secretReference().FindAllStringSubmatch(value, -1) {
 			if text, ok := values[found[1]]; ok {
 				now, refers = now+len(text)-len(found[0]), true
 			}
@@ -72,8 +75,8 @@ func FillSecrets(env, values map[string]string) (map[string]string, error) {
 			return nil, Errorf(Rejected, "env: it has over %d bytes with the secrets that it names", EnvironmentBytes)
 		}
 
-		filled[name] = secretReference.ReplaceAllStringFunc(value, func(reference string) string {
-			if text, ok := values[secretReference.FindStringSubmatch(reference)[1]]; ok {
+		filled[name] = secretReference().ReplaceAllStringFunc(value, func(reference string) string {
+			if text, ok := values[secretReference().FindStringSubmatch(reference)[1]]; ok {
 				return text
 			}
 			return reference

@@ -20,8 +20,9 @@ type Template struct {
 	Serverless   bool // for endpoints rather than for pods
 	StartSSH     bool
 	StartJupyter bool
-	CUDAVersions []string // empty: any
-	Readme       string   // words for people
+	CUDAVersions []string   // empty: any
+	Readme       string     // words for people
+	EndpointID   EndpointID // that brought it along, and with which it goes; empty: none
 	CreatedAt    time.Time
 }
 

@@ -68,8 +68,19 @@ func (c *Control) Bill(ctx context.Context, user compute.UserID, q BillQuery) (b
 			return err
 		}
 		charges, err := tx.ListCharges(user, q.Items, q.Resource, b.Start, b.End)
-		b.add(charges, q.Detailed, tx.Wall())
-		return err
+		if err != nil {
+			return err
+		}
+		sums, err := tx.ListChargeSums(user, q.Items, q.Resource, b.Start, b.End)
+		if err != nil {
+			return err
+		}
+
+		t := newTab(&b, q.Detailed)
+		t.addCharges(charges, tx.Wall())
+		t.addSums(sums)
+		t.write()
+		return nil
 	})
 	return b, err
 }
@@ -110,45 +121,72 @@ func (q BillQuery) window(now time.Time) (Bill, error) {
 	return b, nil
 }
 
-// add makes the records of the charges, as they are now.
-func (b *Bill) add(charges []compute.Charge, detailed bool, now time.Time) {
-	type place struct {
-		bucket   int64 // milliseconds since 1970
-		resource string
-	}
-	sums := map[place]Amounts{}
+// tab adds up what a bill has.
+type tab struct {
+	bill     *Bill
+	detailed bool
+	sums     map[place]Amounts
+	billed   map[string]bool // by resource
+}
 
-	billed := map[string]bool{}
+// place is where an amount goes.
+type place struct {
+	bucket   int64 // milliseconds since 1970
+	resource string
+}
+
+func newTab(b *Bill, detailed bool) *tab {
+	return &tab{b, detailed, map[place]Amounts{}, map[string]bool{}}
+}
+
+// addCharges adds the charges, as they are now.
+func (t *tab) addCharges(charges []compute.Charge, now time.Time) {
+	b := t.bill
 	for _, c := range charges {
 		end := earlier(b.End, now)
 		if !c.EndedAt.IsZero() { // also in times to come, if the time of day was set back
 			end = earlier(b.End, c.EndedAt)
 		}
-
-		for at := b.Bucket.Start(later(b.Start, c.BeganAt)); at.Before(end); at = b.Bucket.Step(at, 1) {
-			sum := c.Between(at, earlier(end, b.Bucket.Step(at, 1)))
-			if sum == 0 {
-				continue
-			}
-			p := place{bucket: at.UnixMilli()}
-			if detailed {
-				p.resource = c.ResourceID
-			}
-			if sums[p] == nil {
-				sums[p] = Amounts{}
-			}
-			sums[p][c.Item] += sum
-			b.Totals[c.Item] += sum
-			billed[c.ResourceID] = true
+		for at := b.Bucket.Start(later(b.Start, c.Since())); at.Before(end); at = b.Bucket.Step(at, 1) {
+			t.add(at, c.ResourceID, c.Item, c.Between(at, earlier(end, b.Bucket.Step(at, 1))))
 		}
 	}
+}
 
-	b.Resources = len(billed)
-	for _, p := range slices.SortedFunc(maps.Keys(sums), func(x, y place) int {
+// addSums adds the sums of days: each goes where its day begins (rule billing.kept.hours).
+func (t *tab) addSums(sums []compute.ChargeSum) {
+	for _, s := range sums {
+		t.add(t.bill.Bucket.Start(s.Day), s.ResourceID, s.Item, s.Amount)
+	}
+}
+
+// add adds an amount to the bucket that begins then.
+func (t *tab) add(bucket time.Time, resource string, item compute.Item, amount compute.NanoUSD) {
+	if amount == 0 {
+		return
+	}
+
+	p := place{bucket: bucket.UnixMilli()}
+	if t.detailed {
+		p.resource = resource
+	}
+	if t.sums[p] == nil {
+		t.sums[p] = Amounts{}
+	}
+	t.sums[p][item] += amount
+	t.bill.Totals[item] += amount
+	t.billed[resource] = true
+}
+
+// write makes the records of the bill.
+func (t *tab) write() {
+	b := t.bill
+	b.Resources = len(t.billed)
+	for _, p := range slices.SortedFunc(maps.Keys(t.sums), func(x, y place) int {
 		return cmp.Or(cmp.Compare(y.bucket, x.bucket), cmp.Compare(x.resource, y.resource))
 	}) {
 		at := time.UnixMilli(p.bucket).UTC()
-		b.Records = append(b.Records, BillRecord{Start: at, End: b.Bucket.Step(at, 1), Resource: p.resource, Amounts: sums[p]})
+		b.Records = append(b.Records, BillRecord{Start: at, End: b.Bucket.Step(at, 1), Resource: p.resource, Amounts: t.sums[p]})
 	}
 }
 

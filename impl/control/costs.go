@@ -66,8 +66,11 @@ func (c *Control) Costs(ctx context.Context, q CostQuery) (all Costs, err error)
 		}
 
 		t := tally{by: q.By, limit: int(cmp.Or(min(q.Limit, MostCosts), DefaultCosts)), costs: &all}
-		err := tx.EachCharge(q.User, from, to, func(charge compute.Charge) error {
-			t.add(charge, from, to, now)
+		err := tx.EachSpent(q.User, from, to, func(charge compute.Charge) error {
+			t.addCharge(charge, from, to, now)
+			return nil
+		}, func(sum compute.ChargeSum) error {
+			t.add(Cost{Kind: sum.Item.Billed(), ID: sum.ResourceID, User: sum.UserID, Amount: sum.Amount, Ran: sum.Ran})
 			return nil
 		})
 		t.end()
@@ -76,7 +79,7 @@ func (c *Control) Costs(ctx context.Context, q CostQuery) (all Costs, err error)
 	return all, err
 }
 
-// tally adds up charges that come in the order of users, resources and items, and keeps the highest costs alone: however many charges there are,
+// tally adds up charges and sums of them that come in the order of users, resources and items, and keeps the highest costs alone: however many charges there are,
 // there is little in memory.
 type tally struct {
 	by    CostBy
@@ -86,18 +89,20 @@ type tally struct {
 	kinds []Cost // by kind
 }
 
-// add adds what the charge came to between the times, up to now while it is open.
-func (t *tally) add(c compute.Charge, from, to, now time.Time) {
+// addCharge adds what the charge came to between the times, up to now while it is open.
+func (t *tally) addCharge(c compute.Charge, from, to, now time.Time) {
 	end := earlier(to, now)
 	if !c.EndedAt.IsZero() { // also in times to come, if the time of day was set back
 		end = earlier(to, c.EndedAt)
 	}
-	ran := end.Sub(later(from, c.BeganAt))
-	if ran <= 0 {
-		return
+	if ran := end.Sub(later(from, c.Since())); ran > 0 {
+		t.add(Cost{Kind: c.Item.Billed(), ID: c.ResourceID, User: c.UserID, Amount: c.Between(from, end), Ran: ran})
 	}
+}
 
-	of := Cost{Kind: c.Item.Billed(), ID: c.ResourceID, User: c.UserID}
+// add adds what a resource cost.
+func (t *tally) add(one Cost) {
+	of := Cost{Kind: one.Kind, ID: one.ID, User: one.User}
 	switch t.by {
 	case CostByUser:
 		of.Kind, of.ID = "", ""
@@ -109,10 +114,9 @@ func (t *tally) add(c compute.Charge, from, to, now time.Time) {
 		t.open = of
 	}
 
-	amount := c.Between(from, end)
-	t.open.Amount += amount
-	t.open.Ran += ran
-	t.costs.Total += amount
+	t.open.Amount += one.Amount
+	t.open.Ran += one.Ran
+	t.costs.Total += one.Amount
 }
 
 // close puts the open cost to the others.

@@ -62,6 +62,7 @@ type EndpointChange struct {
 	Scaling       *Scaling
 	Timeout       *time.Duration
 	FlashBoot     *compute.FlashBoot
+	Environment   *compute.FlashEnvironmentID // of an app of the user's; empty: none any more
 }
 
 // command has Args say what Cmd and Entrypoint do, over what is stored. Errors as for Command.
@@ -245,7 +246,33 @@ func (n *Endpoints) remove(ctx context.Context, id compute.EndpointID) error {
 	if err := n.queue.RemoveEndpoint(ctx, id); err != nil {
 		return err
 	}
-	return n.store.Write(ctx, func(tx store.Tx) error { return tx.DeleteEndpoint(id) })
+	return n.store.Write(ctx, func(tx store.Tx) error {
+		e, err := tx.Endpoint(id)
+		if err != nil {
+			return ignoring(err, compute.NotFound) // somebody else has ended it
+		}
+		if err := tx.DeleteEndpoint(id); err != nil {
+			return err
+		}
+		return forgetTemplate(tx, e)
+	})
+}
+
+// forgetTemplate deletes the template that the endpoint, which is no more, brought along, unless something else uses it.
+func forgetTemplate(tx store.Tx, e compute.Endpoint) error {
+	t, err := tx.Template(e.TemplateID)
+	if err == nil && t.EndpointID == e.ID {
+		err = ignoring(deleteTemplate(tx, t.ID), compute.Rejected)
+	}
+	return ignoring(err, compute.NotFound)
+}
+
+// ignoring gives no error for one of that code.
+func ignoring(err error, code compute.Code) error {
+	if compute.CodeOf(err) == code {
+		return nil
+	}
+	return err
 }
 
 // Resume ends the deletions that a stop of the server broke off.

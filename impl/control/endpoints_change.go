@@ -24,7 +24,23 @@ func (n *Endpoints) change(tx store.Resources, e *compute.Endpoint, x EndpointCh
 	if err := n.changePlaces(tx, e, x); err != nil {
 		return err
 	}
+	if err := changeEnvironment(tx, e, x); err != nil {
+		return err
+	}
 	return changeWorkers(e, x)
+}
+
+// changeEnvironment applies the environment of a flash app (rule flash.endpoints).
+func changeEnvironment(tx store.FlashApps, e *compute.Endpoint, x EndpointChange) error {
+	if x.Environment == nil {
+		return nil
+	}
+	e.Environment = *x.Environment
+	if e.Environment == "" {
+		return nil
+	}
+	_, err := ownEnvironment(tx, e.UserID, e.Environment)
+	return err
 }
 
 // changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
@@ -119,6 +135,7 @@ func (n *Endpoints) saveTemplate(tx store.Resources, e compute.Endpoint, x Templ
 		return t.ID, tx.UpdateTemplate(t)
 	case compute.NotFound:
 		t = newTemplate(n.ids.Template(), e.UserID, tx.Wall())
+		t.EndpointID = e.ID
 		if err := changeTemplate(tx, &t, x); err != nil {
 			return "", err
 		}

@@ -130,6 +130,7 @@ func checkDeclared(e compute.Endpoint, x EndpointChange) error {
 		{"dataCenterIds", x.DataCenterIDs != nil && !slices.Equal(x.DataCenterIDs, e.DataCenterIDs)},
 		{"networkVolumes", x.VolumeIDs != nil && !slices.Equal(x.VolumeIDs, e.VolumeIDs)},
 		{"mounts.global", len(x.GlobalIDs) > 0}, // it has none
+		{"flashEnvironmentId", differs(x.Environment, e.Environment)},
 	} {
 		if f.changes {
 			fields = append(fields, f.name)

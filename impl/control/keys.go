@@ -43,8 +43,17 @@ func (r *Keyring) Refresh(ctx context.Context) error {
 	keys, hashes := map[compute.KeyID]compute.Key{}, map[[sha256.Size]byte]compute.KeyID{}
 	err := r.store.Read(ctx, func(tx store.Tx) error {
 		stored, err := tx.ListKeys()
+		if err != nil {
+			return err
+		}
+		users, err := tx.ListUsers()
+		named := make(map[compute.UserID]compute.User, len(users))
+		for _, u := range users {
+			named[u.Name] = u
+		}
 		for _, k := range stored {
-			keys[k.ID], hashes[k.Hash] = k, k.ID
+			u, known := named[k.UserID]
+			keys[k.ID], hashes[k.Hash] = k.Bounded(u, known), k.ID
 		}
 		return err
 	})
@@ -67,7 +76,11 @@ func (r *Keyring) look(ctx context.Context, id compute.KeyID) (k compute.Key, er
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	err = r.store.Read(ctx, func(tx store.Tx) (err error) {
-		k, err = tx.Key(id)
+		if k, err = tx.Key(id); err != nil {
+			return err
+		}
+		u, known, err := userOf(tx, k.UserID)
+		k = k.Bounded(u, known)
 		return err
 	})
 	if compute.CodeOf(err) == compute.NotFound {
@@ -165,6 +178,13 @@ func (r *Keyring) create(ctx context.Context, n NewKey, id compute.KeyID, token 
 		if n.Expiry > 0 {
 			k.ExpiresAt = tx.Wall().Add(n.Expiry)
 		}
+		if k.WorkerID == "" {
+			u, err := userOfKey(tx, k)
+			if err != nil {
+				return err
+			}
+			k = k.Bounded(u, true)
+		}
 		return tx.InsertKey(k)
 	})
 	if err != nil {
@@ -241,12 +261,12 @@ func (r *Keyring) Keys(worker bool) []compute.Key {
 	return keys
 }
 
-// Holds reports whether a key that was found once is still good. It asks nobody.
+// Holds reports whether a key that was found once is still good, and for as much: its user has the same role. It asks nobody.
 func (r *Keyring) Holds(k compute.Key) bool {
 	r.mu.RLock()
 	now, known := r.keys[k.ID]
 	r.mu.RUnlock()
-	return known && now.Hash == k.Hash && now.RevokedAt.IsZero() && (now.ExpiresAt.IsZero() || r.clock.Wall().Before(now.ExpiresAt))
+	return known && now.Hash == k.Hash && now.Role == k.Role && !now.Disabled && now.RevokedAt.IsZero() && (now.ExpiresAt.IsZero() || r.clock.Wall().Before(now.ExpiresAt))
 }
 
 // Authenticate gives the key that an Authorization header or parameter carries. Its Unauthenticated distinguishes missing from
@@ -254,14 +274,14 @@ func (r *Keyring) Holds(k compute.Key) bool {
 // the word Bearer.
 func (r *Keyring) Authenticate(ctx context.Context, header string, bareToo bool) (key compute.Key, bearer bool, err error) {
 	if header == "" {
-		return key, false, compute.Errorf(compute.Unauthenticated, "no API key: send Authorization: Bearer <key>")
+		return key, false, compute.RefusedKey{Reason: compute.RefusedMissing}.Refuse("no API key: send Authorization: Bearer <key>")
 	}
 	scheme, token, found := strings.Cut(header, " ")
 	bearer = found && strings.EqualFold(scheme, "Bearer")
 
 	if !bearer {
 		if found || !bareToo {
-			return key, false, compute.Errorf(compute.Unauthenticated, "malformed Authorization header: it must be Bearer <key>")
+			return key, false, compute.RefusedKey{Reason: compute.RefusedMalformed}.Refuse("malformed Authorization header: it must be Bearer <key>")
 		}
 		token = header
 	}
@@ -280,11 +300,21 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 	if err != nil {
 		return compute.Key{}, err
 	}
-	if !key.Matches(token) || !key.RevokedAt.IsZero() {
-		return compute.Key{}, errInvalidKey()
+	known := compute.RefusedKey{Reason: compute.RefusedUnknown, KeyID: compute.KeyOfToken(token)}
+	if !key.Matches(token) {
+		return compute.Key{}, errInvalidKey(known)
+	}
+	known.KeyID, known.UserID = key.ID, key.UserID
+	if !key.RevokedAt.IsZero() {
+		known.Reason = compute.RefusedRevoked
+		return compute.Key{}, errInvalidKey(known)
 	}
 	if !key.ExpiresAt.IsZero() && !r.clock.Wall().Before(key.ExpiresAt) {
-		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "expired API key")
+		known.Reason = compute.RefusedExpired
+		return compute.Key{}, known.Refuse("expired API key")
+	}
+	if key.Disabled {
+		return compute.Key{}, errDisabled(known)
 	}
 
 	return key, nil
@@ -299,7 +329,7 @@ func (r *Keyring) find(ctx context.Context, token string) (compute.Key, error) {
 				return key, nil
 			}
 		}
-		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "malformed API key")
+		return compute.Key{}, compute.RefusedKey{Reason: compute.RefusedMalformed}.Refuse("malformed API key")
 	}
 
 	r.mu.RLock()
@@ -314,30 +344,45 @@ func (r *Keyring) find(ctx context.Context, token string) (compute.Key, error) {
 // findPod gives the key of a pod, which is good for that pod alone, and as long as the run that it was made for: until the pod is
 // started anew or terminated (rule auth.scopes.pod). What the secret did not make costs no read of the store.
 func (r *Keyring) findPod(ctx context.Context, token string) (compute.Key, error) {
+	unknown := compute.RefusedKey{Reason: compute.RefusedUnknown}
 	if r.pods == nil {
-		return compute.Key{}, errInvalidKey()
+		return compute.Key{}, errInvalidKey(unknown)
 	}
 	id, run, ok := r.pods.Parse(token)
 	if !ok {
-		return compute.Key{}, errInvalidKey()
+		return compute.Key{}, errInvalidKey(unknown)
 	}
 
 	var pod compute.Pod
+	var disabled bool
 	err := r.store.Read(ctx, func(tx store.Tx) (err error) {
-		pod, err = tx.Pod(id)
+		if pod, err = tx.Pod(id); err != nil {
+			return err
+		}
+		u, _, err := userOf(tx, pod.UserID) // what runs is not bounded by a role, nor ended with the user
+		disabled = u.Disabled
 		return err
 	})
 
 	switch {
 	case compute.CodeOf(err) == compute.NotFound:
-		return compute.Key{}, errInvalidKey()
+		return compute.Key{}, errInvalidKey(compute.RefusedKey{Reason: compute.RefusedRevoked, KeyID: compute.KeyID(id)})
 	case err != nil:
 		return compute.Key{}, err
 	case pod.Status == compute.PodTerminated || pod.Generation() != run:
-		return compute.Key{}, errInvalidKey()
+		return compute.Key{}, errInvalidKey(compute.RefusedKey{Reason: compute.RefusedRevoked, KeyID: compute.KeyID(id), UserID: pod.UserID})
+	case disabled:
+		return compute.Key{}, errDisabled(compute.RefusedKey{KeyID: compute.KeyID(id), UserID: pod.UserID})
 	}
 
 	return compute.Key{ID: compute.KeyID(id), UserID: pod.UserID, Name: "pod " + string(id), Scopes: []compute.Scope{compute.ScopePod(id)}}, nil
 }
 
-func errInvalidKey() error { return compute.Errorf(compute.Unauthenticated, "invalid API key") }
+// errInvalidKey shows nobody but who reads the audit log what is wrong with a key.
+func errInvalidKey(known compute.RefusedKey) error { return known.Refuse("invalid API key") }
+
+// errDisabled refuses a key that is good itself: who has it may know why (rule users.disabled).
+func errDisabled(known compute.RefusedKey) error {
+	known.Reason = compute.RefusedDisabled
+	return known.Refuse("the user of the API key is disabled")
+}

@@ -16,6 +16,7 @@ import (
 type Sealer struct {
 	aead    cipher.AEAD
 	podKeys compute.PodKeys
+	links   artifactLinks
 }
 
 // SecretKeySize is how many bytes the key of NewSealer has.
@@ -39,7 +40,11 @@ func NewSealer(key []byte) (*Sealer, error) {
 		return nil, err
 	}
 	forPods, err := hkdf.Key(sha256.New, key, nil, "berth: keys of pods", SecretKeySize) // reveals nothing of the key itself
-	return &Sealer{aead, compute.NewPodKeys(forPods)}, err
+	if err != nil {
+		return nil, err
+	}
+	forLinks, err := hkdf.Key(sha256.New, key, nil, "berth: addresses of artifacts", SecretKeySize)
+	return &Sealer{aead, compute.NewPodKeys(forPods), artifactLinks{forLinks}}, err
 }
 
 // PodKeys makes and knows the keys of pods. They last as long as the secret key does.

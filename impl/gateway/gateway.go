@@ -48,6 +48,8 @@ type Config struct {
 	Ending context.Context // everything ends with it
 	Clock  compute.Clock   // it must run
 	Log    *slog.Logger
+
+	Refused func(from, fingerprint string) // notes who could not log in with a key; nil: nobody does
 }
 
 // Gateway lets users into their pods.
@@ -134,6 +136,27 @@ func (g *Gateway) known(conn net.Conn) {
 // errRefused is the one answer to who may not log in: who tries learns neither of keys nor of pods.
 var errRefused = errors.New("gateway: refused")
 
+// refusedKey is errRefused of a key.
+type refusedKey struct {
+	fingerprint string
+	cause       error
+}
+
+func (r *refusedKey) Error() string { return r.cause.Error() }
+func (r *refusedKey) Unwrap() error { return r.cause }
+
+// lastRefused gives the fingerprint of the last key that was refused in a login that failed; empty if none was tried.
+func lastRefused(err error) (fingerprint string) {
+	if failed, is := errors.AsType[*ssh.ServerAuthError](err); is {
+		for _, one := range failed.Errors {
+			if key, is := errors.AsType[*refusedKey](one); is {
+				fingerprint = key.fingerprint
+			}
+		}
+	}
+	return fingerprint
+}
+
 // What a connection remembers of who has it.
 const (
 	podExtension  = "pod"
@@ -173,7 +196,7 @@ func (g *Gateway) settings(ctx context.Context) *ssh.ServerConfig {
 		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			pod, err := g.permits(ctx, login(meta.User()), key)
 			if err != nil {
-				return nil, err
+				return nil, &refusedKey{ssh.FingerprintSHA256(key), err}
 			}
 			return &ssh.Permissions{Extensions: map[string]string{
 				podExtension: string(pod.ID), userExtension: string(pod.UserID), keyExtension: ssh.FingerprintSHA256(key),
@@ -191,6 +214,9 @@ func (g *Gateway) serve(nc net.Conn) {
 	_ = nc.SetDeadline(g.Clock.Wall().Add(graceTime))
 	conn, channels, requests, err := ssh.NewServerConn(nc, g.settings(ctx))
 	if err != nil {
+		if tried := lastRefused(err); tried != "" && g.Refused != nil { // who has several keys tries them all, which is one login
+			g.Refused(nc.RemoteAddr().String(), tried)
+		}
 		g.Log.Debug("somebody could not log in by ssh", "from", nc.RemoteAddr().String())
 		return
 	}

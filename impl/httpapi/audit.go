@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -11,15 +13,21 @@ import (
 	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/validate"
 )
 
 // auditPath is where it is read who changed what.
 const auditPath = "/_berth/audit"
 
+// refusalsPath is where it is read who was refused.
+const refusalsPath = "/_berth/audit/refusals"
+
 // isREST reports whether an operation is one of REST, in whatever edition.
 func isREST(id string) bool {
-	_, is := ofAny(rest.Editions)[id]
-	return is
+	return slices.ContainsFunc(rest.Editions, func(e validate.Edition) bool {
+		_, is := e.Ops[id]
+		return is
+	})
 }
 
 // actor has what the request changes noted as its caller's.
@@ -27,6 +35,21 @@ func (s *Services) actor(r *request, operation string) {
 	r.SetRequest(r.Request().WithContext(audit.With(contextOf(r), audit.Actor{
 		User: r.caller.UserID, Key: r.caller.ID, Request: r.Response().Header().Get(echo.HeaderXRequestID), Operation: operation, Client: s.Proxies.Client(r.Request()),
 	})))
+}
+
+// refusedKey notes that a key was refused.
+func (s *Services) refusedKey(r *request, err error) {
+	if s.Refusals == nil {
+		return
+	}
+	at := audit.REST
+	switch path := r.Request().URL.Path; {
+	case strings.HasPrefix(path, "/_berth/"):
+		at = audit.Controls
+	case isQueuePath(path):
+		at = audit.Queue
+	}
+	s.Refusals.Note(at, func() string { return s.Proxies.Client(r.Request()) }, err)
 }
 
 // ListAudit is GET /_berth/audit.
@@ -58,5 +81,33 @@ func auditView(e compute.AuditEntry) controls.AuditEntry {
 	return controls.AuditEntry{
 		Number: e.Seq, At: e.At, User: orNil(string(e.UserID)), Key: orNil(string(e.KeyID)), Request: orNil(e.Request), Operation: e.Operation, Client: orNil(e.Client),
 		Kind: controls.AuditKind(e.Kind), ID: orNil(e.ID), Change: controls.AuditEntryChange(e.Change), Fields: append([]string{}, e.Fields...),
+	}
+}
+
+// ListRefusals is GET /_berth/audit/refusals.
+func (h controlsHandlers) ListRefusals(c echo.Context, p controls.ListRefusalsParams) error {
+	s := control.RefusalSearch{
+		Since: value(p.Since), Until: value(p.Until), Client: value(p.Client), KeyID: compute.KeyID(value(p.Key)), UserID: compute.UserID(value(p.User)),
+	}
+	list := listOf(c, "listRefusals", s.Since.Format(time.RFC3339Nano), s.Until.Format(time.RFC3339Nano), s.Client, string(s.KeyID), string(s.UserID))
+	page, err := list.page(p.Cursor, p.Limit)
+	if err != nil {
+		return err
+	}
+	if err := h.Refusals.Save(contextOf(c)); err != nil && compute.CodeOf(err) != compute.Unavailable { // what is stored can be read in any case
+		return err
+	}
+
+	found, next, err := h.Control.Refusals(contextOf(c), s, page)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, controls.RefusalList{Refusals: views(found, refusalView), Pagination: controls.Pagination(list.pagination(next))})
+}
+
+func refusalView(r compute.Refusal) controls.Refusal {
+	return controls.Refusal{
+		Number: r.Seq, Minute: r.At, Interface: controls.RefusalInterface(r.Interface), Reason: controls.RefusalReason(r.Reason), Client: orNil(r.Client),
+		Key: orNil(string(r.KeyID)), User: orNil(string(r.UserID)), Count: r.Count,
 	}
 }

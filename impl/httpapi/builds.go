@@ -87,7 +87,9 @@ func (s *Services) own(operation string, next handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := requestOf(c)
 		if !r.caller.Allows(compute.ScopeRESTWrite) {
-			return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", compute.ScopeRESTWrite)
+			err := r.caller.LacksScope(compute.ScopeRESTWrite)
+			s.refusedKey(r, err)
+			return err
 		}
 		if err := limited(r); err != nil {
 			return err

@@ -109,7 +109,7 @@ func inAll(ops map[string]validate.Op) (editions []validate.Edition) {
 
 // ofAny gives the operations that any edition has.
 func ofAny(editions []validate.Edition) map[string]validate.Op {
-	all := map[string]validate.Op{}
+	all := make(map[string]validate.Op, len(editions[len(editions)-1].Ops))
 	for _, e := range slices.Backward(editions) {
 		for id, op := range e.Ops {
 			all[id] = op

@@ -16,12 +16,12 @@ import (
 // hostsPath begins the paths of those of the controls that are always served.
 const hostsPath = "/_berth/hosts"
 
-// controlOperations checks those of hosts and the list of keys for a key with the scope admin, those that tell of jobs, pods and endpoints for one that may read these, and the test
+// controlOperations checks those of hosts, of users and the list of keys for a key with the scope admin, those that tell of jobs, pods and endpoints for one that may read these, and the test
 // controls for theirs. Where there are no test controls, nothing is found at their paths.
 func (s *Services) controlOperations() map[string][]echo.MiddlewareFunc {
 	all := s.operations(inAll(controls.Ops), func(op validate.Op, _ echo.Context) compute.Scope {
 		switch {
-		case strings.HasPrefix(op.Path, hostsPath) || listsKeys(op) || ofFleet(op):
+		case strings.HasPrefix(op.Path, hostsPath) || ofUsers(op) || listsKeys(op) || ofFleet(op) || op.Path == refusalsPath:
 			return compute.ScopeAdmin
 		case strings.HasPrefix(op.Path, jobsPath):
 			return compute.ScopeInvoke("*")
@@ -34,7 +34,7 @@ func (s *Services) controlOperations() map[string][]echo.MiddlewareFunc {
 	})
 
 	for id, op := range controls.Ops {
-		always := strings.HasPrefix(op.Path, hostsPath) || tells(op)
+		always := strings.HasPrefix(op.Path, hostsPath) || ofUsers(op) || tells(op)
 		if s.Controls == nil && !always {
 			all[id] = []echo.MiddlewareFunc{func(echo.HandlerFunc) echo.HandlerFunc {
 				return func(echo.Context) error { return echo.ErrNotFound }

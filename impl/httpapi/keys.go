@@ -28,7 +28,7 @@ func (h controlsHandlers) ListKeys(c echo.Context) error {
 func (h controlsHandlers) GetSession(c echo.Context) error {
 	key := callerOf(c).Key
 	return c.JSON(http.StatusOK, controls.Session{
-		Key: keyView(key), May: rightsView(key), Version: h.Version, Contract: rest.Editions[requestOf(c).edition].Name, Runtime: h.Runtime, Simulated: h.Simulate,
+		Key: keyView(key), May: rightsView(key), Role: roleOf(key), Version: h.Version, Contract: rest.Editions[requestOf(c).edition].Name, Runtime: h.Runtime, Simulated: h.Simulate,
 		TestControls: h.Controls != nil, PodAddress: string(h.PodAddress(c.Request())),
 	})
 }
@@ -53,4 +53,12 @@ func rightsView(k compute.Key) controls.SessionRights {
 		Read: k.Allows(compute.ScopeRESTRead), Write: k.Allows(compute.ScopeRESTWrite), Invoke: k.Invokes(), Graphql: k.Allows(compute.ScopeGraphQLRead),
 		Hosts: k.Allows(compute.ScopeAdmin), Controls: k.Allows(compute.ScopeControls),
 	}
+}
+
+// roleOf gives the role that bounds the key; nil if none does.
+func roleOf(k compute.Key) *controls.SessionRole {
+	if k.Role == "" {
+		return nil
+	}
+	return new(controls.SessionRole(k.Role))
 }

@@ -59,8 +59,8 @@ func (s *Services) authenticated(next handler) handler {
 			return next(r)
 		}
 
-		if s.Controls != nil && isInbox(path) {
-			return next(r) // who delivers webhooks has no key
+		if s.Controls != nil && isInbox(path) || isArtifact(path) {
+			return next(r) // who delivers webhooks has no key; the address of an artifact is one
 		}
 		if s.led(r.Request()) {
 			r.Response().Header().Set(echo.HeaderVary, echo.HeaderAccept)
@@ -68,6 +68,7 @@ func (s *Services) authenticated(next handler) handler {
 		}
 		r.caller.Key, r.caller.bearer, err = s.Keyring.Authenticate(r.Request().Context(), authorization(r.Request()), isQueuePath(path))
 		if err != nil {
+			s.refusedKey(r, err)
 			return err
 		}
 		r.record.By(r.caller.Key)
@@ -75,6 +76,9 @@ func (s *Services) authenticated(next handler) handler {
 			r.SetRequest(r.Request().WithContext(control.WithSpendLimit(contextOf(r), r.caller.Key)))
 		}
 		if err := r.agreed(); err != nil {
+			return err
+		}
+		if err := s.resolveFlash(r); err != nil {
 			return err
 		}
 
@@ -177,7 +181,7 @@ func (f *front) permitted(r *request) error {
 	case f.pod != "" && r.caller.HasPods():
 		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param(f.pod)), want)
 	default:
-		return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", want)
+		return r.caller.LacksScope(want)
 	}
 	return nil
 }
@@ -192,6 +196,7 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		if err := f.permitted(r); err != nil {
+			f.refusedKey(r, err)
 			return err
 		}
 		if err := limited(r); err != nil {

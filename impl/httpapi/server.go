@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -52,6 +53,7 @@ type Services struct {
 	History    *history.History
 	Why        *why.Reasons
 	Keyring    *control.Keyring
+	Refusals   *audit.Refusals // who is refused; nil: nobody counts
 	Rates      *control.Rates
 	QueueRates *control.QueueRates
 	IDs        *compute.IDs
@@ -61,9 +63,11 @@ type Services struct {
 	Draining   context.Context             // ends when answers without an end are to end
 	Bodies     *limit.Bodies               // reads the bodies of requests
 	Archives   *limit.Archives             // keeps what is to be built
-	Answers    *limit.Answers              // bounds the memory of large answers
-	Hosts      *limit.Hosts                // names under which is shown what asks for no key
-	Proxies    *limit.Proxies              // proxies that say what the client asked for; nil: there are none
+	Artifacts  *limit.Artifacts            // keeps what flash apps are made of
+	Flash      *control.Flash
+	Answers    *limit.Answers // bounds the memory of large answers
+	Hosts      *limit.Hosts   // names under which is shown what asks for no key
+	Proxies    *limit.Proxies // proxies that say what the client asked for; nil: there are none
 
 	Trouble   func() error                 // reports why the storage takes no writes; nil: it always does
 	Reachable func(context.Context) error  // reports whether what pods and workers run on answers; nil: it always does
@@ -199,6 +203,7 @@ func New(s Services) (*Handler, error) {
 		permit(e, "/_berth/journal/verify", http.MethodPost)
 	}
 	s.buildRoutes(e)
+	s.artifactRoutes(e)
 	controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{OperationMiddlewares: s.controlOperations()})
 
 	return &Handler{e, &s}, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -31,9 +32,9 @@ func (s Secrets) None() bool {
 
 var (
 	// tokens are those of keys, and what is cut off of one.
-	tokens = regexp.MustCompile(`brt_[A-Za-z0-9]+(_[A-Za-z0-9]*)?`)
+	tokens = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`brt_[A-Za-z0-9]+(_[A-Za-z0-9]*)?`) })
 	// logins are the passwords of URLs.
-	logins = regexp.MustCompile(`(://[^\s/?#"@:]*:)[^\s/?#"@]+@`)
+	logins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(://[^\s/?#"@:]*:)[^\s/?#"@]+@`) })
 )
 
 // Text masks what is secret wherever it stands: tokens of keys, passwords and keys in URLs, and the credentials of the request.
@@ -43,8 +44,8 @@ func Text(text []byte, credentials ...string) []byte {
 			text = bytes.ReplaceAll(text, []byte(c), []byte(Masked))
 		}
 	}
-	text = tokens.ReplaceAll(text, []byte(Masked))
-	text = logins.ReplaceAll(text, []byte("${1}"+Masked+"@"))
+	text = tokens().ReplaceAll(text, []byte(Masked))
+	text = logins().ReplaceAll(text, []byte("${1}"+Masked+"@"))
 	return parameters(text)
 }
 
@@ -185,7 +186,7 @@ func words(name string) (all []string) {
 }
 
 // reference is a value of a variable that names a stored secret, and is none.
-var reference = regexp.MustCompile(`^\s*\{\{[^{}]*\}\}\s*$`)
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\{\{[^{}]*\}\}\s*$`) })
 
 // span is a part of a body that is masked.
 type span struct{ from, to int }
@@ -364,7 +365,7 @@ func (m *masker) isMap(i int) bool {
 func (m *masker) scalar(at span, text string, isText bool) {
 	depth := len(m.stack)
 	if m.secretNext() {
-		if !isText || !m.isMap(depth-2) || !reference.MatchString(text) {
+		if !isText || !m.isMap(depth-2) || !reference().MatchString(text) {
 			m.spans = append(m.spans, at)
 		}
 		return
@@ -376,7 +377,7 @@ func (m *masker) scalar(at span, text string, isText bool) {
 	top := m.top()
 	switch {
 	case m.Pairs || top.list && m.isMap(depth-2): // NAME=value
-		if name, value, ok := strings.Cut(text, "="); ok && SecretName(name) && !reference.MatchString(value) {
+		if name, value, ok := strings.Cut(text, "="); ok && SecretName(name) && !reference().MatchString(value) {
 			m.spans = append(m.spans, at)
 		}
 	case !top.list && depth >= 3 && m.stack[depth-2].list && m.isMap(depth-3): // {"key": NAME, "value": value}
@@ -384,7 +385,7 @@ func (m *masker) scalar(at span, text string, isText bool) {
 		case "key":
 			top.key = text
 		case "value":
-			if !reference.MatchString(text) {
+			if !reference().MatchString(text) {
 				top.pairs = append(top.pairs, at)
 			}
 		}

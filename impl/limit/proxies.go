@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -42,13 +43,13 @@ func (p *Proxies) trusts(remote string) bool {
 		return false
 	}
 
-	for _, network := range p.trusted {
-		if network.Contains(from.Addr().Unmap().WithZone("")) {
-			return true
-		}
-	}
+	return p.has(from.Addr())
+}
 
-	return false
+// has reports whether the address is one of a trusted proxy.
+func (p *Proxies) has(address netip.Addr) bool {
+	address = address.Unmap().WithZone("")
+	return slices.ContainsFunc(p.trusted, func(network netip.Prefix) bool { return network.Contains(address) })
 }
 
 // Host gives the host, perhaps with a port, that the client asked for.
@@ -59,16 +60,41 @@ func (p *Proxies) Host(r *http.Request) string {
 	return r.Host
 }
 
-// Client gives the address of the client without its port: the last that X-Forwarded-For has where a trusted proxy sent the request, else the one
-// that the connection comes from.
+// Client gives the address of the client without its port: the one that the connection comes from or, where that is a trusted proxy, the last of
+// X-Forwarded-For that is none. What stands before it, or is no address, anybody may have written.
 func (p *Proxies) Client(r *http.Request) string {
-	if client := last(r.Header, "X-Forwarded-For"); client != "" && p.trusts(r.RemoteAddr) {
+	client := r.RemoteAddr
+	if host, _, err := net.SplitHostPort(client); err == nil {
+		client = host
+	}
+	if !p.trusts(r.RemoteAddr) {
 		return client
 	}
-	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
-		return host
+
+	said := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for _, text := range slices.Backward(said[max(0, len(said)-mostHops):]) {
+		address, err := forwarded(strings.TrimSpace(text))
+		if err != nil {
+			return client
+		}
+		client = address.String()
+		if !p.has(address) {
+			return client
+		}
 	}
-	return r.RemoteAddr
+	return client
+}
+
+// mostHops is how many addresses of X-Forwarded-For are looked at.
+const mostHops = 16
+
+// forwarded reads an address as proxies write it, some with a port.
+func forwarded(text string) (netip.Addr, error) {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().Unmap(), nil
+	}
+	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	return address.Unmap(), err
 }
 
 // Base gives the address that the client asked for, without a path. ok is false if no proxy says, or what it says is no host.

@@ -25,7 +25,7 @@ func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 
 	r := loop.Retention{
 		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour,
-		Webhooks: 12 * time.Hour, Keys: 20 * 24 * time.Hour, Audit: 10 * 24 * time.Hour,
+		Webhooks: 12 * time.Hour, Keys: 20 * 24 * time.Hour, Audit: 10 * 24 * time.Hour, Flash: noFlash(t, s.db, s.clock, s.endpoints),
 	}.Sweeps()
 	write := func(f func(store.Tx) error) { require.NoError(t, s.db.Write(t.Context(), f)) }
 	const many = 250 // more than a transaction deletes
@@ -85,6 +85,61 @@ func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 	rates.Count("u")
 	require.NoError(t, rates.Save(t.Context()))
 	require.Equal(t, 3, kept.counts(), "who comes again is counted again")
+}
+
+func TestRetention_SumsChargesUpToABorderOfDays(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0, nil)
+	rates, err := control.NewRates(t.Context(), s.db, s.clock, compute.Windows(1, 1, 1))
+	require.NoError(t, err)
+	r := loop.Retention{
+		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints,
+		Pods: time.Hour, Webhooks: time.Hour, Keys: time.Hour, Audit: time.Hour, Flash: noFlash(t, s.db, s.clock, s.endpoints),
+	}
+	const day, many = 24 * time.Hour, 1200 // more than two transactions sum
+	s.clock.Advance(compute.DayBucket.End(s.clock.Wall()).Sub(s.clock.Wall()))
+	write := func(f func(store.Tx, string) error) {
+		require.NoError(t, s.db.Write(t.Context(), func(tx store.Tx) error {
+			for n := range many {
+				if err := f(tx, fmt.Sprint("h", n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+
+	first := s.clock.Wall()
+	write(func(tx store.Tx, id string) error {
+		return tx.OpenCharge(compute.Charge{UserID: "u", Item: compute.PodCPU, ResourceID: "p", HolderID: id, Rate: 24})
+	})
+	s.clock.Advance(time.Hour)
+	write(store.Tx.CloseCharge)
+	step := func(r loop.Retention) (charges int, sums []compute.ChargeSum) {
+		require.NoError(t, r.Sweeps().StepAll(t.Context()))
+		require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
+			charges, sums = 0, nil
+			return tx.EachSpent("u", first.Add(-day), first.Add(1000*day), func(compute.Charge) error {
+				charges++
+				return nil
+			}, func(sum compute.ChargeSum) error {
+				sums = append(sums, sum)
+				return nil
+			})
+		}))
+		return charges, sums
+	}
+
+	s.clock.Advance(200 * day)
+	charges, _ := step(r)
+	require.Equal(t, many, charges, "forever")
+	r.Charges = 200 * day // which was an hour ago, in the day that these times are in
+	charges, _ = step(r)
+	require.Equal(t, many, charges, "a day is summed as a whole")
+	s.clock.Advance(23 * time.Hour)
+	charges, sums := step(r)
+	require.Zero(t, charges)
+	require.Equal(t, []compute.ChargeSum{{UserID: "u", Item: compute.PodCPU, ResourceID: "p", Day: first, Amount: many * 24, Ran: many * time.Hour}}, sums)
 }
 
 // keptThings are the pods, webhooks, entries of the audit log and counts of requests that there are.
@@ -150,4 +205,20 @@ func (k *keptThings) counts() (n int) {
 		return err
 	}))
 	return n
+}
+
+// noFlash is of a server without artifacts.
+func noFlash(t *testing.T, db store.Store, clock compute.Clock, n *control.Endpoints) *control.Flash {
+	t.Helper()
+	sealer, err := control.NewSealer(make([]byte, control.SecretKeySize))
+	require.NoError(t, err)
+	return control.NewFlash(db, compute.NewIDs(rand.Reader, clock), n, sealer, clock, noArtifacts{})
+}
+
+type noArtifacts struct{}
+
+func (noArtifacts) Has(compute.FlashBuildID) bool { return false }
+func (noArtifacts) Keep(known func() ([]compute.FlashBuildID, error)) error {
+	_, err := known()
+	return err
 }

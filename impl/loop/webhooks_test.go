@@ -134,12 +134,17 @@ func (p *post) take(ctx context.Context, url string, body io.Reader, size int64)
 	p.heldMax = max(p.heldMax, p.held)
 	p.mu.Unlock()
 
+	let := sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held -= int(size)
+	})
 	defer func() {
+		let()
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.now[""]--
 		p.now[url]--
-		p.held -= int(size)
 	}()
 
 	if status == 0 {
@@ -152,8 +157,12 @@ func (p *post) take(ctx context.Context, url string, body io.Reader, size int64)
 		return 0, errors.New("no answer")
 	}
 
-	if n, err := io.Copy(io.Discard, body); err != nil || n != size {
+	if n, err := io.CopyN(io.Discard, body, size-1); err != nil {
 		return 0, fmt.Errorf("%d of %d bytes: %w", n, size, err)
+	}
+	let() // first: with its last byte there is room for another one
+	if n, err := io.Copy(io.Discard, body); err != nil || n != 1 {
+		return 0, fmt.Errorf("%d bytes after all but one of %d: %w", n, size, err)
 	}
 	over, stop := compute.SystemClock{}.After(10 * time.Millisecond)
 	defer stop()

@@ -131,6 +131,12 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 		l.containers.Update(w.ID, func(one *worker) { one.warms = warms })
 	}
 
+	if l.Artifact != nil && e.Environment != "" {
+		if a.Artifact, err = l.Artifact(ctx, e.Environment); err != nil {
+			return key.ID, err
+		}
+	}
+
 	if e.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, e.RegistryID)

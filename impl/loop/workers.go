@@ -60,6 +60,9 @@ type Fleet struct {
 	Login func(context.Context, compute.RegistryID) (compute.Login, error)
 	// Secrets opens those that an endpoint's environment refers to; nil: there are none.
 	Secrets OpenSecrets
+	// Artifact gives the file that the workers of an endpoint in a flash environment run; empty: nothing was deployed there. Nil: there are
+	// none. An error says why a worker cannot have it.
+	Artifact func(context.Context, compute.FlashEnvironmentID) (string, error)
 	// Demand is the hint that an endpoint may need more or fewer workers; nil: the loop's own, see Workers.Hint.
 	Demand Hint
 	// Scripts are those of endpoints on Runtime, whose workers are ready when the script says. Nil: there are none.

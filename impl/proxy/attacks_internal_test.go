@@ -25,6 +25,9 @@ const ours = pod + "-8888.localhost"
 
 // wire is a pod that notes each request as it comes from the socket, and answers it.
 type wire struct {
+	listener net.Listener
+	open     sync.WaitGroup // it, and its connections
+
 	mu   sync.Mutex
 	came []string
 }
@@ -34,15 +37,16 @@ func (w *wire) listen(t *testing.T) (port int) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
-	go func() {
+	w.listener = l
+	w.open.Go(func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go w.serve(conn)
+			w.open.Go(func() { w.serve(conn) })
 		}
-	}()
+	})
 	return l.Addr().(*net.TCPAddr).Port
 }
 

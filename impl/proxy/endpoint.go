@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/relay"
 )
 
 // The limits of a request to an endpoint that balances load, which are those of the public service.
@@ -88,9 +89,12 @@ func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.Endpoin
 		journal.Of(r.Context()).By(key)
 	}
 	if err == nil && !key.Allows(compute.ScopeInvoke(id)) {
-		err = compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", compute.ScopeInvoke(id))
+		err = key.LacksScope(compute.ScopeInvoke(id))
 	}
 	if err != nil {
+		if p.Refused != nil {
+			p.Refused(r, err)
+		}
 		refuse(w, refusalOf(err))
 		return
 	}
@@ -129,7 +133,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	}()
 
 	r = r.WithContext(ctx)
-	r.Body = http.MaxBytesReader(w, r.Body, MostOfEndpoint)
+	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostOfEndpoint)
 	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
 }
 
@@ -140,8 +144,16 @@ func (p *Proxy) unfit(r *http.Request) *refusal {
 		return &refusal{status: http.StatusMethodNotAllowed, detail: "there is no tunnel here: ask for paths"}
 	case slices.Contains(r.Header.Values("Via"), p.via):
 		return &refusal{status: http.StatusLoopDetected, detail: "the port is one of this server itself"}
+	case slices.ContainsFunc(r.Header.Values("Content-Length"), func(n string) bool { return !isLength(n, r.ContentLength) }):
+		return &refusal{status: http.StatusBadRequest, detail: "Content-Length: must be one number, the length of the body"}
 	}
 	return nil
+}
+
+// isLength reports whether the text of the header is the length that was understood. Over HTTP/2 the Go server takes what is none for 0.
+func isLength(text string, n int64) bool {
+	said, err := strconv.ParseUint(text, 10, 63)
+	return err == nil && int64(said) == n
 }
 
 // newBalancing makes what passes requests on to the workers that they have a turn at.
@@ -155,7 +167,7 @@ func (p *Proxy) newBalancing() *httputil.ReverseProxy {
 		// Each request has a connection of its own. One that was used before may be closed by the worker in the moment in which a request
 		// is written to it: it could not be told whether the worker has it, so that no other could get it.
 		Transport: toWorkers{p, &http.Transport{
-			DialContext:        (&net.Dialer{Timeout: dialTime}).DialContext,
+			DialContext:        p.Dial,
 			DisableKeepAlives:  true,
 			DisableCompression: true, // the client has what the worker sent
 		}},
@@ -314,8 +326,18 @@ func refusalOfTurn(err error) refusal {
 	return refusalOf(err)
 }
 
-// Where gives the address at which a port is reached, host and port; ok is false if nobody knows.
+// Where gives the address that Config.Dial takes to reach a port; ok is false if nobody knows.
 func Where(ports []compute.PublishedPort, port int) (address string, ok bool) {
+	for _, published := range ports {
+		if published.Private == port && published.Type == compute.HTTPPort && published.Via != "" {
+			return published.Via, true
+		}
+	}
+	return Shown(ports, port)
+}
+
+// Shown gives where a port is, host and port, for people; ok is false if nobody knows.
+func Shown(ports []compute.PublishedPort, port int) (address string, ok bool) {
 	for _, published := range ports {
 		if published.Private != port || published.Type != compute.HTTPPort {
 			continue

@@ -325,7 +325,7 @@ func TestHealth_IsWhatWorkersSay(t *testing.T) {
 			w.WriteHeader(<-status)
 		}
 	}})
-	h := NewHealth(c.queue, func(id compute.WorkerID) []compute.PublishedPort { return c.ports[id] }, c.Log)
+	h := NewHealth(c.queue, func(id compute.WorkerID) []compute.PublishedPort { return c.ports[id] }, c.Dial, c.Log)
 	at := compute.Endpoint{}.Serving()
 	address, ok := Where(c.ports["w0"], 80)
 	require.True(t, ok)

@@ -53,13 +53,13 @@ type checked struct {
 }
 
 // NewHealth makes one; ports gives where the ports of a worker are.
-func NewHealth(crew Crew, ports func(compute.WorkerID) []compute.PublishedPort, log *slog.Logger) *Health {
+func NewHealth(crew Crew, ports func(compute.WorkerID) []compute.PublishedPort, dial Dial, log *slog.Logger) *Health {
 	return &Health{
 		crew: crew, ports: ports, log: log, places: make(chan struct{}, healthAtOnce), known: map[compute.WorkerID]*checked{},
 		client: &http.Client{
 			Timeout:       healthTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport:     &http.Transport{DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, DisableKeepAlives: true, DisableCompression: true},
+			Transport:     &http.Transport{DialContext: dial, DisableKeepAlives: true, DisableCompression: true},
 		},
 	}
 }

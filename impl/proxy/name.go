@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -15,16 +16,18 @@ const DefaultDomain = "localhost"
 
 // The first parts of host names: of a port of a pod, and of an endpoint.
 var (
-	label         = regexp.MustCompile(`^([a-z0-9]{14})-([1-9][0-9]{0,4})$`)
-	endpointLabel = regexp.MustCompile(`^[a-z0-9]{14}$`)
+	label         = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z0-9]{14})-([1-9][0-9]{0,4})$`) })
+	endpointLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{14}$`) })
 )
 
 // domain is a host name of letters, digits and hyphens.
-var domain = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+var domain = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+})
 
 // CheckDomain refuses what pods cannot be below.
 func CheckDomain(name string) error {
-	if !domain.MatchString(name) || len(name) > 200 {
+	if !domain().MatchString(name) || len(name) > 200 {
 		return fmt.Errorf("%q is no domain: it must be a name without scheme, port and dot at its ends, such as pods.example.com", name)
 	}
 	return nil
@@ -54,7 +57,7 @@ func (n name) of(host string) (id compute.PodID, port int, ok bool) {
 	if !found {
 		return "", 0, false
 	}
-	parts := label.FindStringSubmatch(first)
+	parts := label().FindStringSubmatch(first)
 	if parts == nil {
 		return "", 0, false
 	}
@@ -65,7 +68,7 @@ func (n name) of(host string) (id compute.PodID, port int, ok bool) {
 // endpoint reads which endpoint is asked for by a Host header; ok is false if none is.
 func (n name) endpoint(host string) (id compute.EndpointID, ok bool) {
 	first, found := n.first(host)
-	return compute.EndpointID(first), found && endpointLabel.MatchString(first)
+	return compute.EndpointID(first), found && endpointLabel().MatchString(first)
 }
 
 // isOwn reports whether a Host header is the name of the server itself.

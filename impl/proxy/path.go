@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -18,19 +19,21 @@ const (
 )
 
 var (
-	podInPath      = regexp.MustCompile(`^` + PodPaths + `([a-z0-9]{14})/([1-9][0-9]{0,4})(?:/|$)`)
-	endpointInPath = regexp.MustCompile(`^` + EndpointPaths + `([a-z0-9]{14})(?:/|$)`)
+	podInPath = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^` + PodPaths + `([a-z0-9]{14})/([1-9][0-9]{0,4})(?:/|$)`)
+	})
+	endpointInPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + EndpointPaths + `([a-z0-9]{14})(?:/|$)`) })
 )
 
 // inPath serves what is asked for by its path, and reports whether it is.
 func (p *Proxy) inPath(w http.ResponseWriter, r *http.Request) bool {
 	sent := r.URL.EscapedPath()
-	if parts := endpointInPath.FindStringSubmatch(sent); parts != nil {
+	if parts := endpointInPath().FindStringSubmatch(sent); parts != nil {
 		p.balance(w, r, compute.EndpointID(parts[1]), strings.TrimSuffix(parts[0], "/"))
 		return true
 	}
 
-	parts := podInPath.FindStringSubmatch(sent)
+	parts := podInPath().FindStringSubmatch(sent)
 	if parts == nil || !p.PodPaths {
 		return false
 	}

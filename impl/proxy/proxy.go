@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/relay"
 )
 
 // The limits of a request to a pod, which are those of the public service.
@@ -27,10 +28,10 @@ const (
 	firstByte = 100 * time.Second // until the answer begins
 )
 
-const (
-	dialTime = 5 * time.Second
-	idleTime = 30 * time.Second // that a connection to a pod is kept
-)
+const idleTime = 30 * time.Second // that a connection to a pod is kept
+
+// Dial connects to what listens in pods and workers, at addresses that Where gives.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Pods finds pods.
 type Pods interface {
@@ -46,6 +47,7 @@ type Config struct {
 	Keys      Keys                                           // of who asks for endpoints
 	Requests  Requests                                       // gives requests to workers
 	Ports     func(compute.WorkerID) []compute.PublishedPort // where the ports of a worker are
+	Dial      Dial
 	Clock     compute.Clock
 	Own       string                                 // name of the server itself, which is none of an endpoint; empty: none
 	Live      func(compute.PodID) compute.PodRuntime // what a pod was last seen to do
@@ -53,6 +55,7 @@ type Config struct {
 	Proxies   *limit.Proxies                         // that say what the client asked for; nil: there are none
 	Ending    context.Context                        // ends when answers without an end are to end
 	Watch     Watch                                  // nil: nobody does
+	Refused   func(*http.Request, error)             // notes that a key was refused; nil: nobody does
 	Log       *slog.Logger
 }
 
@@ -92,7 +95,7 @@ func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 		},
 		ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
 		Transport: &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: dialTime}).DialContext,
+			DialContext:           p.Dial,
 			ResponseHeaderTimeout: firstByte,
 			IdleConnTimeout:       idleTime,
 			MaxIdleConns:          mostBusy,
@@ -157,7 +160,7 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	defer cancel()
 	defer context.AfterFunc(p.Ending, cancel)()
 	r = r.WithContext(ctx)
-	r.Body = http.MaxBytesReader(w, r.Body, MostBody)
+	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostBody)
 	p.relay.ServeHTTP(w, r)
 }
 

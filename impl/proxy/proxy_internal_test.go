@@ -54,7 +54,7 @@ func newServer(t testing.TB, inPod http.HandlerFunc, changes ...func(*Config)) *
 	}
 
 	c := Config{
-		Domain: "localhost", Pods: onePod(compute.PodRunning), Ending: t.Context(), Log: slog.New(slog.DiscardHandler),
+		Domain: "localhost", Pods: onePod(compute.PodRunning), Dial: (&net.Dialer{}).DialContext, Ending: t.Context(), Log: slog.New(slog.DiscardHandler),
 		Live: func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{Ports: s.live} },
 	}
 	for _, change := range changes {

@@ -49,7 +49,7 @@ type started struct{ Key, Endpoint string }
 func TestHistories_ProcessOfAReplica(t *testing.T) { //nolint:paralleltest // it is the only one of its process
 	var c replicaSettings
 	if json.Unmarshal([]byte(os.Getenv(replicaVariable)), &c) != nil {
-		t.Skip("it is started by another test")
+		t.Skip("SKIPPED: it is started by another test")
 	}
 	s, err := app.Start(t.Context(), app.Config{Data: c.Data, Store: c.Store, Listen: c.Listen, SecretKey: c.SecretKey, Lease: time.Hour, Endpoints: []app.Endpoint{{Name: "one"}}})
 	require.NoError(t, err)

@@ -20,6 +20,9 @@ var (
 		"util", "memoryUtil", "cpuPercent", "memoryPercent", "gpuUtilPercent", "memoryUtilPercent",
 		"workersTotal", "workersOnLatest", "percentOnLatest", "ip", "publicIp", "publicPort", "podHostId",
 	}
+	// measured are members of what is called measuring that come once they have been measured, a moment after the rest.
+	measuring = "runtime"
+	measured  = []string{"cpu", "memory", "gpus"}
 	// movingNumbers are the same where they are numbers: counts of workers, and ports.
 	movingNumbers = []string{"idle", "initializing", "ready", "running", "throttled", "unhealthy", "public", "private"}
 	// movingHeaders are headers that say something of one answer, or of how many there were.

@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/journal/bodies"
+	"github.com/berthdev/berth/impl/relay"
 )
 
 // Upstream is where the interfaces of a service are.
@@ -150,6 +151,7 @@ func reason(err error) string {
 // ServeHTTP passes a request on, and keeps it with its answer.
 func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, document := r.known.named(req.Method, req.URL.Path)
+	req.Body = relay.Body(req.Context(), req.Body, req.ContentLength)
 	if err := r.to.failed(); err != nil {
 		refuse(w, document, http.StatusServiceUnavailable, "the recording cannot be written: "+err.Error(), nil)
 		return

@@ -125,16 +125,21 @@ func (d *differ) objects(p at, a, b map[string]any) {
 		next := p.member(name)
 		if other, ok := b[name]; ok {
 			d.values(next, a[name], other)
-		} else if d.ignored == nil || !d.ignored(next.pointer) {
+		} else if !d.mayLack(p, next) {
 			d.add(Missing, next.pointer, a[name], nil)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b)) {
 		next := p.member(name)
-		if _, ok := a[name]; !ok && (d.ignored == nil || !d.ignored(next.pointer)) {
+		if _, ok := a[name]; !ok && !d.mayLack(p, next) {
 			d.add(Extra, next.pointer, nil, b[name])
 		}
 	}
+}
+
+// mayLack reports whether it is no difference that one side alone has the member.
+func (d *differ) mayLack(of, member at) bool {
+	return d.ignored != nil && d.ignored(member.pointer) || !d.exact && of.name == measuring && slices.Contains(measured, member.name)
 }
 
 // same reports whether two scalars of one type are the same, or stand for the same.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/relay"
 	"github.com/berthdev/berth/store"
 )
 
@@ -288,7 +289,7 @@ func (b *keptBody) forget() {
 func (b *keptBody) again(r *http.Request) {
 	r.Body, r.GetBody = http.NoBody, nil
 	if b.from != nil {
-		r.Body = &reading{body: b}
+		r.Body = relay.Body(r.Context(), &reading{body: b}, r.ContentLength)
 		r.GetBody = func() (io.ReadCloser, error) {
 			if !b.repeats() {
 				return nil, errLong

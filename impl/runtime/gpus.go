@@ -3,6 +3,7 @@ package runtime
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The commands that tell which GPUs a machine has, for ParseGPUs.
@@ -14,7 +15,7 @@ var (
 // GPU is one GPU of a machine: its id and its product, as the vendor's tools give them.
 type GPU struct{ ID, Product string }
 
-var cudaInSummary = regexp.MustCompile(`CUDA Version: ([0-9]+\.[0-9]+)`)
+var cudaInSummary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`CUDA Version: ([0-9]+\.[0-9]+)`) })
 
 // ParseGPUs reads what GPUListCommand and GPUSummaryCommand wrote: a line for each GPU, and the latest version of CUDA that the driver
 // runs; empty if it does not say.
@@ -24,7 +25,7 @@ func ParseGPUs(list, summary string) (gpus []GPU, cuda string) {
 			gpus = append(gpus, GPU{ID: id, Product: product})
 		}
 	}
-	if match := cudaInSummary.FindStringSubmatch(summary); match != nil {
+	if match := cudaInSummary().FindStringSubmatch(summary); match != nil {
 		cuda = match[1]
 	}
 	return gpus, cuda

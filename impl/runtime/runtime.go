@@ -107,9 +107,16 @@ type Allocation struct {
 	Credential func(context.Context) (Credential, error)
 	GPUs       GPUs
 	Labels     map[string]string
+	Artifact   string         // a file of this machine that it finds at ArtifactPath, or where EnvArtifact says; empty: none
 	Boot       *time.Duration // how long it takes to come up where it is simulated; nil: as the simulation has it
 	StartedAt  time.Time      // set when it was up before a restart of berth: the simulated fleet takes it as up since then
 }
+
+// Where programs of flash look for what they are made of: at the path, unless the variable names another one.
+const (
+	ArtifactPath = "/root/.runpod/artifact.tar.gz"
+	EnvArtifact  = "FLASH_BUILD_ARTIFACT_PATH"
+)
 
 // GPUs are those that an allocation gets: the devices where somebody chose them, else so many as the runtime chooses.
 type GPUs struct {

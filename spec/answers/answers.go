@@ -42,6 +42,8 @@ type Operation struct {
 
 	of        *document
 	responses map[string]any
+	steps     []string // of the template
+	slashed   bool     // the last of them takes slashes too
 }
 
 // Load reads the embedded documents as an edition of the contract has them; empty: as they are.
@@ -83,7 +85,8 @@ func (d *document) operations(paths map[string]map[string]any) (all []*Operation
 			}
 			id, _ := fields["operationId"].(string)
 			responses, _ := fields["responses"].(map[string]any)
-			all = append(all, &Operation{ID: id, Method: strings.ToUpper(method), Template: template, Document: d.name, Fields: fields, of: d, responses: responses})
+			all = append(all, &Operation{ID: id, Method: strings.ToUpper(method), Template: template, Document: d.name, Fields: fields, of: d, responses: responses,
+				steps: strings.Split(template, "/"), slashed: strings.HasSuffix(template, slashed)})
 		}
 	}
 	slices.SortFunc(all, func(a, b *Operation) int { return strings.Compare(a.Template+" "+a.Method, b.Template+" "+b.Method) })
@@ -105,12 +108,12 @@ func (d *Documents) Schemas(document string) map[string]any {
 
 // Find gives the operation of a request; nil: the documents have none. A template without parameters goes before one with.
 func (d *Documents) Find(method, path string) (found *Operation) {
-	best := -1
+	best, steps := -1, strings.Split(path, "/")
 	for _, o := range d.operations {
 		if o.Method != method {
 			continue
 		}
-		if fixed := match(o.Template, path); fixed > best {
+		if fixed := o.match(steps); fixed > best {
 			found, best = o, fixed
 		}
 	}
@@ -179,9 +182,9 @@ func (o *Operation) Check(status int, contentType string, body []byte, value any
 const slashed = "/{route}"
 
 // match counts the literal segments of the template that the path matches; -1 if it does not match.
-func match(template, path string) int {
-	want, have := strings.Split(template, "/"), strings.Split(path, "/")
-	if strings.HasSuffix(template, slashed) && len(have) > len(want) {
+func (o *Operation) match(have []string) int {
+	want := o.steps
+	if o.slashed && len(have) > len(want) {
 		have = have[:len(want)]
 	}
 	if len(want) != len(have) {

@@ -23,7 +23,7 @@ const (
 func command(t *testing.T, name string, arguments ...string) {
 	t.Helper()
 	if text, err := exec.CommandContext(t.Context(), name, arguments...).CombinedOutput(); err != nil {
-		t.Skipf("%s %v: %v: %s", name, arguments, err, text)
+		t.Skipf("SKIPPED: %s %v: %v: %s", name, arguments, err, text)
 	}
 }
 
@@ -32,7 +32,7 @@ func command(t *testing.T, name string, arguments ...string) {
 // for a program that does nothing but write and sync; after a real loss of power nothing is answered.
 func TestShutdown_FileSystemHoldsWhatWasAnswered(t *testing.T) {
 	if !whole {
-		t.Skip("it needs root and a loop device, and is one of make faults")
+		t.Skip("SKIPPED: it needs root and a loop device, and is one of make faults")
 	}
 	const rounds, callers = 30, 8
 	dir := t.TempDir()

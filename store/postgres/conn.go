@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5" // the driver that is kept, and the fastest
@@ -58,12 +59,15 @@ func (c *conn) Close() error {
 // refusable reports whether a unique value may refuse a statement. PostgreSQL ends the transaction with a statement that fails: such ones get
 // a savepoint. Another one that is refused is a failure of the program.
 func refusable(query string) bool {
-	return strings.HasPrefix(query, "INSERT INTO ") && !ownKey.MatchString(query) || changesUnique.MatchString(query)
+	return strings.HasPrefix(query, "INSERT INTO ") && !ownKey().MatchString(query) || changesUnique().MatchString(query)
 }
 
 var (
-	ownKey        = regexp.MustCompile(`^INSERT INTO (chunks|job_inputs|job_pieces|webhooks) `) // what has a key that nothing else has
-	changesUnique = regexp.MustCompile(`^UPDATE (pods|endpoints|secrets) `)
+	// ownKey is what has a key that nothing else has.
+	ownKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^INSERT INTO (chunks|job_inputs|job_pieces|webhooks) `)
+	})
+	changesUnique = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^UPDATE (pods|endpoints|secrets) `) })
 )
 
 // PrepareContext prepares a statement.

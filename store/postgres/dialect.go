@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -30,12 +31,12 @@ var otherWords = strings.NewReplacer(
 )
 
 // argument is the place of one, which has a number if it is named twice.
-var argument = regexp.MustCompile(`\?(\d*)`)
+var argument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\?(\d*)`) })
 
 // Statement gives a statement in PostgreSQL's words, where every argument has a number.
 func (dialect) Statement(query string) string {
 	n := 0
-	return argument.ReplaceAllStringFunc(otherWords.Replace(query), func(place string) string {
+	return argument().ReplaceAllStringFunc(otherWords.Replace(query), func(place string) string {
 		if place != "?" {
 			return "$" + place[1:]
 		}

@@ -29,13 +29,16 @@ func migrations() []string {
 func migrate(ctx context.Context, c *pgx.Conn) error {
 	for {
 		err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return migrateIn(ctx, tx) })
-		if code := codeOf(err); code != uniqueViolation && code != duplicateTable {
+		if !errors.Is(err, errMade) {
 			return err
-		} // another replica made berth_schema meanwhile
+		}
 	}
 }
 
 const duplicateTable = "42P07"
+
+// errMade says that another replica made berth_schema meanwhile.
+var errMade = errors.New("the schema was made meanwhile")
 
 func migrateIn(ctx context.Context, tx pgx.Tx) error {
 	version, err := lockVersion(ctx, tx)
@@ -74,6 +77,9 @@ EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())`
 	case !mine:
 		_, err := tx.Exec(ctx, `CREATE TABLE berth_schema (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);
 INSERT INTO berth_schema VALUES (1, 0)`)
+		if code := codeOf(err); code == uniqueViolation || code == duplicateTable {
+			return 0, errors.Join(errMade, err)
+		}
 		return 0, err
 	}
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -64,4 +65,22 @@ func opened() func(*testing.T, compute.Clock) store.Store {
 func TestStore_KeepsWhatPackageStorePromises(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, opened())
+}
+
+// TestOpen_DoesNotTryAgainWhatCannotBeMade: a table that a migration makes is there already, so that making it fails for good.
+func TestOpen_DoesNotTryAgainWhatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	url, err := cluster.Schema(t.Context())
+	require.NoError(t, err)
+	db, err := postgres.Open(t.Context(), url, compute.SystemClock{})
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "UPDATE berth_schema SET version = version - 1")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(t.Context()))
+
+	_, err = postgres.Open(t.Context(), url, compute.SystemClock{})
+	require.ErrorContains(t, err, "migrate to version")
 }

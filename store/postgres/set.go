@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -39,9 +40,13 @@ func (s *statement) forMany() (*set, error) {
 }
 
 var (
-	insertValues = regexp.MustCompile(`^(INSERT INTO \w+ \([^)]*\)) VALUES \((?:\$\d+(?:, )?)+\)$`)
-	updateWhere  = regexp.MustCompile(`(?s)^(UPDATE \w+ SET .*?)\s(WHERE .*?)(?:\sRETURNING (.*))?$`)
-	place        = regexp.MustCompile(`\$(\d+)`)
+	insertValues = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(INSERT INTO \w+ \([^)]*\)) VALUES \((?:\$\d+(?:, )?)+\)$`)
+	})
+	updateWhere = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)^(UPDATE \w+ SET .*?)\s(WHERE .*?)(?:\sRETURNING (.*))?$`)
+	})
+	place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\d+)`) })
 )
 
 // arrays are the types of which there are sets.
@@ -60,14 +65,14 @@ func setOf(query string, types []uint32) (text string, numbered bool) {
 	}
 	from := "unnest(" + strings.Join(lists, ", ") + ")"
 
-	if m := insertValues.FindStringSubmatch(query); m != nil {
+	if m := insertValues().FindStringSubmatch(query); m != nil {
 		return m[1] + " SELECT * FROM " + from, false
 	}
-	m := updateWhere.FindStringSubmatch(query)
+	m := updateWhere().FindStringSubmatch(query)
 	if m == nil {
 		return "", false
 	}
-	named := func(part string) string { return place.ReplaceAllString(part, "of_set.a$1") }
+	named := func(part string) string { return place().ReplaceAllString(part, "of_set.a$1") }
 	text = named(m[1]) + " FROM " + from + " WITH ORDINALITY AS of_set (" + strings.Join(names, ", ") + ", nth) " + named(m[2]) + " RETURNING of_set.nth"
 	if m[3] != "" {
 		text += ", " + named(m[3])

@@ -77,7 +77,7 @@ func (g *generation) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if g.since > 0 && now.Sub(g.based) > baseAge || g.since > max(baseLeast, baseShare*size) {
+	if g.since > 0 && now.Sub(g.based) > baseAge || g.since > max(g.s.o.least, baseShare*size) {
 		g.based, g.since = now, 0
 		g.copy = newCopying(g.bases+1, max(g.logBegan, 1))
 		g.wake()

@@ -2,7 +2,9 @@ package ship
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -20,6 +22,7 @@ type Generation struct {
 	Segments int       `json:"segments"`
 	Bytes    int64     `json:"bytes"`
 	Missing  []int     `json:"missing"` // numbers of segments that should be there
+	Damaged  []string  `json:"damaged"` // bases that cannot be read: one goes back by the others
 	HasKey   bool      `json:"hasKey"`
 
 	bases    []base
@@ -41,7 +44,7 @@ func List(ctx context.Context, t Target) ([]*Generation, error) {
 			continue // somebody else's
 		}
 		if len(all) == 0 || all[len(all)-1].Name != name {
-			all = append(all, &Generation{Name: name, Began: began, Last: began, Missing: []int{}})
+			all = append(all, &Generation{Name: name, Began: began, Last: began, Missing: []int{}, Damaged: []string{}})
 		}
 		if err := all[len(all)-1].add(ctx, t, o, rest); err != nil {
 			return nil, err
@@ -55,7 +58,7 @@ func List(ctx context.Context, t Target) ([]*Generation, error) {
 	return all, nil
 }
 
-// add takes in an object.
+// add takes in an object. What a list has of bases may be late: one that is gone is none.
 func (g *Generation) add(ctx context.Context, t Target, o Object, rest string) error {
 	g.Bytes += o.Bytes
 	g.objects = append(g.objects, o)
@@ -69,10 +72,15 @@ func (g *Generation) add(ctx context.Context, t Target, o Object, rest string) e
 		}
 	case "base":
 		h, _, err := fetch(ctx, t, o.Name, g.Name, kindBase)
-		if err != nil || h.Base == nil {
-			return fmt.Errorf("%s: %w", o.Name, err)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, errDamaged) || err == nil && h.Base == nil:
+			g.Damaged = append(g.Damaged, o.Name)
+		case err != nil:
+			return err
+		default:
+			g.bases = append(g.bases, *h.Base)
 		}
-		g.bases = append(g.bases, *h.Base)
 	}
 	return nil
 }
@@ -104,8 +112,9 @@ func (g *Generation) conclude() {
 	}
 }
 
-// prune removes what nobody needs who goes back no further than to a moment: generations that ended before, if a later one has a base, and of
-// one's own what is older than the last base before that. It says so if another server ships there, too.
+// prune removes what nobody needs who goes back no further than to a moment: generations that ended before, if a later one has a base of before that
+// moment too, and of one's own what is older than the last such base. So there is always one to go back to that moment by, however long
+// nobody shipped. It says so if another server ships there, too.
 func prune(ctx context.Context, t Target, own string, before time.Time, log *slog.Logger) error {
 	all, err := List(ctx, t)
 	if err != nil {
@@ -115,6 +124,10 @@ func prune(ctx context.Context, t Target, own string, before time.Time, log *slo
 	if mine < 0 || all[mine].Bases == 0 {
 		return nil // what is there is needed
 	}
+	from := mine // the first that is needed
+	for from > 0 && all[from].lastBase(before) == nil {
+		from--
+	}
 
 	var gone []Object
 	for i, g := range all {
@@ -123,7 +136,7 @@ func prune(ctx context.Context, t Target, own string, before time.Time, log *slo
 			gone = append(gone, g.unneeded(before)...)
 		case g.Last.After(all[mine].Began):
 			log.Error("another server ships to the same target: each needs one of its own", "target", t.String(), "generation", g.Name, "own", own)
-		case g.Last.Before(before):
+		case g.Last.Before(before) && (i < from || g.Bases == 0):
 			gone = append(gone, g.objects...)
 		}
 	}
@@ -135,14 +148,19 @@ func prune(ctx context.Context, t Target, own string, before time.Time, log *slo
 	return nil
 }
 
-// unneeded gives what is older than the last base that was whole before a moment.
-func (g *Generation) unneeded(before time.Time) (gone []Object) {
-	var from *base
+// lastBase gives the last base that was whole before a moment; nil: none was.
+func (g *Generation) lastBase(before time.Time) (last *base) {
 	for i := range g.bases {
 		if !g.bases[i].At.After(before) {
-			from = &g.bases[i]
+			last = &g.bases[i]
 		}
 	}
+	return last
+}
+
+// unneeded gives what is older than the last base that was whole before a moment.
+func (g *Generation) unneeded(before time.Time) (gone []Object) {
+	from := g.lastBase(before)
 	if from == nil {
 		return nil
 	}

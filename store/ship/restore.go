@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/store/sqlite"
@@ -24,6 +25,7 @@ type Restored struct {
 	Segments   int       // that were brought into the base
 	Key        []byte    // of what is sealed; nil: the target has none
 	Later      []string  // generations that began later and have no base yet, of which nothing is in it
+	Damaged    []string  // bases of the generation that cannot be read; what is restored is the same without them
 }
 
 // Restore makes the database's file at path, which must not be there, of what a target has. Every checksum is looked at, and that no segment
@@ -37,14 +39,15 @@ func Restore(ctx context.Context, t Target, w Wish, path string) (r Restored, er
 	if err != nil {
 		return r, err
 	}
-	r.Generation, r.Later, r.Upto = g.Name, later, b.At
-	if err := g.copyBase(ctx, t, *b, path); err != nil {
+	from, damaged, err := g.copyLast(ctx, t, b.At, path)
+	if err != nil {
 		return r, err
 	}
+	r.Generation, r.Later, r.Upto, r.Damaged = g.Name, later, from.At, append(damaged, g.Damaged...)
 
 	replay := sqlite.NewReplay(path)
 	defer func() { err = errors.Join(err, replay.Close()) }()
-	if r.Segments, r.Upto, err = g.replay(ctx, t, *b, w.At, replay); err != nil {
+	if r.Segments, r.Upto, err = g.replay(ctx, t, from, w.At, replay); err != nil {
 		return r, err
 	}
 	if err := replay.End(ctx); err != nil {
@@ -105,6 +108,31 @@ func fetch(ctx context.Context, t Target, name, generation, kind string) (header
 		return h, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return h, content, nil
+}
+
+// copyLast makes the file of the last base up to a moment that can be read whole, and gives the names of those after it. The segments from an earlier
+// one on lead to the same.
+func (g *Generation) copyLast(ctx context.Context, t Target, upto time.Time, path string) (from base, damaged []string, err error) {
+	for _, b := range slices.Backward(g.bases) {
+		if b.At.After(upto) {
+			continue
+		}
+		failed := g.copyBase(ctx, t, b, path)
+		if failed == nil {
+			return b, damaged, nil
+		}
+		if err == nil {
+			err = failed
+		}
+		if !errors.Is(failed, errDamaged) && !errors.Is(failed, fs.ErrNotExist) {
+			break
+		}
+		damaged = append(damaged, nameBase(g.Name, b.Number))
+		if failed := os.Remove(path); failed != nil {
+			return b, damaged, errors.Join(err, failed)
+		}
+	}
+	return from, damaged, err
 }
 
 // copyBase makes the file of the parts of a base.

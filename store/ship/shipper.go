@@ -47,7 +47,8 @@ type Options struct {
 	Log    *slog.Logger
 	Random func() string // gives what makes the name of a generation its own
 
-	most int64 // bytes that may wait; 0: mostPending
+	most  int64 // bytes that may wait; 0: mostPending
+	least int64 // bytes of log after which another base is made, if that is some times the file's too; 0: baseLeast
 }
 
 // Status is how the shipping stands.
@@ -80,6 +81,9 @@ type Shipper struct {
 func Start(o Options) *Shipper {
 	if o.most == 0 {
 		o.most = mostPending
+	}
+	if o.least == 0 {
+		o.least = baseLeast
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Shipper{o: o, cancel: cancel, closed: make(chan struct{}), stop: make(chan struct{}), status: Status{Target: o.Target.String(), Began: o.Clock.Now()}}
@@ -382,14 +386,21 @@ func (g *generation) done(pieces int) {
 	}
 }
 
-// put ships what waits.
+// put ships what waits, and not what comes meanwhile: however much is written, a base is copied beside it.
 func (g *generation) put(ctx context.Context) error {
+	g.mu.Lock()
+	until := g.taken
+	g.mu.Unlock()
 	for {
 		p, pieces, seen := g.next()
 		if pieces == 0 {
 			g.tell(seen)
 			return nil
 		}
+		if g.shipped >= until {
+			return nil
+		}
+
 		h := header{Kind: kindSegment, Number: g.number + 1, At: p.At, Log: p.Log, Offset: p.Offset, Previous: g.sum}
 		object, sum, err := g.seal(h, p.Bytes)
 		if err != nil {

@@ -20,15 +20,14 @@ var (
 	}
 	chargeColumns = all(chargeFields, columns[compute.Charge]{
 		instant("ended_at", func(c *compute.Charge) *time.Time { return &c.EndedAt }),
+		instant("summed_until", func(c *compute.Charge) *time.Time { return &c.SummedUntil }),
 	})
 
 	openCharge   = chargeColumns.insert("charges") + ` ON CONFLICT (holder_id) WHERE ended_at IS NULL DO NOTHING`
-	splitCharges = `INSERT INTO charges (` + chargeColumns.names() + `)
+	splitCharges = `INSERT INTO charges (` + chargeFields.names() + `, ended_at)
 SELECT ` + chargeFields.names() + `, ?1 FROM charges WHERE ended_at IS NULL AND began_at < ?1`
 	chargesOf   = `SELECT ` + chargeColumns.list() + ` FROM charges WHERE user_id = ? AND item = ? AND began_at < ? AND resource_id = coalesce(?, resource_id) AND `
 	listCharges = chargesOf + `ended_at IS NULL UNION ALL ` + chargesOf + `ended_at > ?` // each part reads its range of the index
-	eachCharge  = `SELECT ` + chargeColumns.list() + ` FROM charges WHERE (?1 = '' OR user_id = ?1) AND began_at < ?2 AND (ended_at IS NULL OR ended_at > ?3)
-ORDER BY user_id, resource_id, item, began_at, holder_id`
 )
 
 const (
@@ -41,7 +40,7 @@ const (
 
 // OpenCharge begins a charge now, unless its holder has an open one.
 func (tx *Tx) OpenCharge(c compute.Charge) error {
-	c.BeganAt, c.EndedAt = tx.wall, time.Time{}
+	c.BeganAt, c.EndedAt, c.SummedUntil = tx.wall, time.Time{}, time.Time{}
 	if !c.SeenAt.IsZero() {
 		c.SeenAt = tx.wall
 	}
@@ -92,15 +91,4 @@ func (tx *Tx) ListCharges(user compute.UserID, items []compute.Item, resource *s
 		return cmp.Or(a.BeganAt.Compare(b.BeganAt), cmp.Compare(a.HolderID, b.HolderID))
 	})
 	return all, nil
-}
-
-// EachCharge calls f for the charges of all users, or of one, between the times.
-func (tx *Tx) EachCharge(user compute.UserID, from, to time.Time, f func(compute.Charge) error) error {
-	return tx.each("read charges", func(r row) error {
-		var c compute.Charge
-		if err := chargeColumns.scan(r, &c); err != nil {
-			return err
-		}
-		return f(c)
-	}, eachCharge, string(user), to.UnixMilli(), from.UnixMilli())
 }

@@ -36,7 +36,7 @@ WHERE j.seq = ? AND j.id = ? AND j.status = 'IN_PROGRESS' AND j.worker_id = ?`
 )
 
 const (
-	chunksOfJob    = ` FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? ORDER BY c.n LIMIT ?`
+	chunksOfJob    = ` FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? ORDER BY c.n` + limit
 	hasChunks      = `SELECT 1 FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? LIMIT 1`
 	deleteChunksTo = `DELETE FROM chunks WHERE job_seq = ? AND n <= ?`
 	deleteChunks   = `DELETE FROM chunks WHERE job_seq = ?`

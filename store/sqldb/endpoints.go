@@ -32,6 +32,7 @@ var (
 		words("volume_ids", func(e *compute.Endpoint) *[]compute.VolumeID { return &e.VolumeIDs }),
 		text("global_volume_id", func(e *compute.Endpoint) *compute.VolumeID { return &e.GlobalVolumeID }),
 		text("template_id", func(e *compute.Endpoint) *compute.TemplateID { return &e.TemplateID }),
+		text("flash_environment_id", func(e *compute.Endpoint) *compute.FlashEnvironmentID { return &e.Environment }),
 		whole("workers_min", func(e *compute.Endpoint) *int { return &e.WorkersMin }),
 		whole("workers_max", func(e *compute.Endpoint) *int { return &e.WorkersMax }),
 		span("idle_timeout", func(e *compute.Endpoint) *time.Duration { return &e.IdleTimeout }),

@@ -10,7 +10,7 @@ var (
 	nextExpiry = columns[time.Time]{computed("MIN(expires_at)", instant("expires_at", itself[time.Time]))}
 
 	selectNextExpiry = `SELECT ` + nextExpiry.list() + ` FROM jobs WHERE expires_at IS NOT NULL`
-	selectExpiring   = `SELECT ` + jobWithout.list() + ` FROM jobs WHERE expires_at <= ? ORDER BY expires_at, seq LIMIT ?`
+	selectExpiring   = `SELECT ` + jobWithout.list() + ` FROM jobs WHERE expires_at <= ? ORDER BY expires_at, seq` + limit
 )
 
 const deleteJob = `DELETE FROM jobs WHERE seq = ? AND id = ? AND status NOT IN ('IN_QUEUE', 'IN_PROGRESS') AND expires_at <= ?`

@@ -8,10 +8,11 @@ func Tables() map[string][]string {
 		"job_inputs": names(inputColumns), "job_pieces": names(pieceColumns), "chunks": names(chunkColumns), "webhooks": names(webhookColumns),
 		"job_counts": names(countColumns), "keys": names(keyColumns), "request_counts": names(requestCountColumns), "volumes": names(volumeColumns),
 		"registries": names(registryColumns), "delegations": names(delegationColumns), "templates": names(templateColumns),
-		"ssh_keys": names(sshKeyColumns), "clusters": names(clusterColumns), "system_lines": names(lineColumns), "charges": names(chargeColumns),
+		"ssh_keys": names(sshKeyColumns), "clusters": names(clusterColumns), "system_lines": names(lineColumns), "charges": names(chargeColumns), "charge_sums": names(chargeSumColumns),
 		"runtimes": names(runtimeColumns), "clock": names(lagColumn), "secrets": names(sealedSecretColumns), "global_volumes": names(globalVolumeColumns),
 		"builds": names(insertBuild), "host_changes": names(hostChangeColumns), "seeds": names(seedColumn), "states": names(stateColumns), "scripts": names(scriptColumns),
-		"audit": append(names(auditFields), "seq"),
+		"flash_apps": names(flashAppColumns), "flash_environments": names(flashEnvironmentColumns), "flash_builds": append(names(flashBuildColumns), "manifest"),
+		"audit": append(names(auditFields), "seq"), "refusals": append(names(refusalFields), "seq"), "users": names(userColumns),
 	}
 }
 
@@ -27,6 +28,23 @@ func PageStatements() map[string][]string {
 // JobStatements gives the statements that list jobs, by the index that each is to use.
 func JobStatements() map[string]string {
 	return map[string]string{"jobs_of_endpoint": listJobs, "jobs_open_or_failed": listOpenJobs}
+}
+
+// ChargeSearch is a statement about charges that ended or their sums, with how many arguments it has, and the step that finds its rows.
+type ChargeSearch struct {
+	Statement string
+	Arguments int
+	Step      string
+}
+
+// ChargeSearches gives these statements.
+func ChargeSearches() []ChargeSearch {
+	return []ChargeSearch{
+		{listChargeSums, 5, "SEARCH charge_sums USING PRIMARY KEY (user_id=? AND item=? AND day>? AND day<?)"},
+		{eachSpent, 2, "SEARCH charge_sums USING INDEX charge_sums_of_day (day>? AND day<?)"},
+		{eachSpentOf, 3, "SEARCH charge_sums USING PRIMARY KEY (user_id=?)"},
+		{endedCharges, 2, "SEARCH charges USING INDEX charges_ended (ended_at<?)"},
+	}
 }
 
 func names[T any](c columns[T]) (all []string) {

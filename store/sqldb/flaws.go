@@ -22,6 +22,7 @@ func FlawRules() []FlawRule {
 
 const (
 	noEndpoint = `endpoint_id NOT IN (SELECT id FROM endpoints)`
+	noUser     = `worker_id = '' AND revoked_at IS NULL AND user_id NOT IN (SELECT name FROM users)`
 	lasts      = `gone = 0` // of a pod that is not TERMINATED
 	runsOrLogs = `id NOT IN (SELECT id FROM pods WHERE ` + lasts + `) AND id NOT IN (SELECT id FROM workers)`
 )
@@ -51,6 +52,11 @@ SELECT id, 0, 0, 0, 0, 0 FROM endpoints WHERE id NOT IN (SELECT endpoint_id FROM
 		Find: `SELECT id, 'worker ' || worker_id FROM keys WHERE worker_id <> '' AND worker_id NOT IN (SELECT id FROM workers)`,
 		Mend: []string{`DELETE FROM keys WHERE worker_id <> '' AND worker_id NOT IN (SELECT id FROM workers)`},
 		Does: "deletes the key",
+	}, FlawRule{
+		Kind: "key of a user that there is not",
+		Find: `SELECT id, 'user ' || user_id FROM keys WHERE ` + noUser,
+		Mend: []string{`INSERT INTO users (name, role, disabled, created_at) SELECT user_id, 'member', 0, min(created_at) FROM keys WHERE ` + noUser + ` GROUP BY user_id`},
+		Does: "makes the user, as a member",
 	})
 }
 
@@ -161,6 +167,11 @@ var hostFlaws = []FlawRule{
 		Find: `SELECT holder_id, item FROM charges WHERE ` + unbilled,
 		Mend: []string{`UPDATE charges SET ended_at = coalesce(seen_at, began_at) WHERE ` + unbilled},
 		Does: "ends it when what it is for was seen last, or began",
+	},
+	{
+		Kind: "sum of charges that no charge makes",
+		Find: `SELECT resource_id, item FROM charge_sums WHERE day % 86400000 <> 0 OR amount < 0 OR ran <= 0`,
+		Does: "a bill has it: restore a backup",
 	},
 	{
 		Kind: "log of a pod or worker that is gone",

@@ -22,7 +22,7 @@ var foundColumns = all(
 )
 
 const (
-	listedOrder = ` AND (created_at, seq) < (?, ?) AND created_at >= ? ORDER BY created_at DESC, seq DESC LIMIT ?`
+	listedOrder = ` AND (created_at, seq) < (?, ?) AND created_at >= ? ORDER BY created_at DESC, seq DESC` + limit
 	// openOrFailed is the condition of an index, which has it in these words.
 	openOrFailed = `(ended_at IS NULL OR error <> '')`
 )

@@ -23,8 +23,10 @@ var (
 	}
 
 	insertRelease  = releaseColumns.insert("releases")
-	selectReleases = `SELECT ` + releaseColumns.list() + ` FROM releases WHERE endpoint_id = ? AND version < ? ORDER BY version DESC LIMIT ?`
+	selectReleases = `SELECT ` + releaseColumns.list() + ` FROM releases WHERE endpoint_id = ? AND version < ? ORDER BY version DESC` + limit
 )
+
+const forgetReleases = `DELETE FROM releases WHERE endpoint_id = ? AND version <= ?`
 
 // diff is a column of one thing about each change of a release.
 func diff[F ~string | ~[]byte](name string, field func(*compute.FieldChange) *F) column[compute.Release] {
@@ -53,9 +55,13 @@ func diff[F ~string | ~[]byte](name string, field func(*compute.FieldChange) *F)
 	})
 }
 
-// InsertRelease stores a new release. Conflict when the id is taken, or the version of its endpoint.
+// InsertRelease stores a new release, and forgets all but the last compute.ReleasesKept of its endpoint. Conflict when the id is taken, or the
+// version of its endpoint.
 func (tx *Tx) InsertRelease(r compute.Release) error {
 	_, err := tx.exec("insert release "+string(r.ID), insertRelease, releaseColumns.values(tx.args(), &r)...)
+	if err == nil && r.Version > compute.ReleasesKept {
+		_, err = tx.exec("forget releases of "+string(r.EndpointID), forgetReleases, string(r.EndpointID), r.Version-compute.ReleasesKept)
+	}
 	return err
 }
 

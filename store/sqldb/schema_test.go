@@ -75,6 +75,14 @@ func TestJobLists_AreFoundByTheIndexThatOrdersThem(t *testing.T) {
 	}
 }
 
+func TestChargeSums_AreFoundByAnIndex(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	for _, search := range sqldb.ChargeSearches() {
+		require.Contains(t, planOf(t, db, search.Statement, []any{1, 1, 1, 1, 1}[:search.Arguments]...), search.Step)
+	}
+}
+
 func TestColumns_AreThoseOfTheSchema(t *testing.T) {
 	t.Parallel()
 	requireLists(t, sqliteTables(t))

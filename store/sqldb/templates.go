@@ -11,6 +11,7 @@ var (
 	templateFixed = columns[compute.Template]{
 		text("id", func(t *compute.Template) *compute.TemplateID { return &t.ID }),
 		text("user_id", func(t *compute.Template) *compute.UserID { return &t.UserID }),
+		text("endpoint_id", func(t *compute.Template) *compute.EndpointID { return &t.EndpointID }),
 		instant("created_at", func(t *compute.Template) *time.Time { return &t.CreatedAt }),
 	}
 	templateSettings = all(columns[compute.Template]{

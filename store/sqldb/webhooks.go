@@ -36,7 +36,7 @@ SELECT max(?, coalesce(max(seq), 0) + 1), ` + webhookColumns.marks() + ` FROM we
 	selectFromWebhooks = `SELECT ` + webhookWithout.list() + ` FROM webhooks `
 	selectPending      = selectFromWebhooks + `INDEXED BY webhooks_due WHERE next_at IS NOT NULL ORDER BY seq`
 	selectNewPending   = selectFromWebhooks + `NOT INDEXED WHERE seq > ? AND next_at IS NOT NULL ORDER BY seq`
-	selectLog          = selectFromWebhooks + `ORDER BY seq DESC LIMIT ?`
+	selectLog          = selectFromWebhooks + `ORDER BY seq DESC` + limit
 	setWebhook         = `UPDATE webhooks SET ` + webhookTry.set() + `, body = CASE WHEN ? = 1 THEN NULL ELSE body END WHERE seq = ?`
 )
 

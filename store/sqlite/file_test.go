@@ -89,7 +89,7 @@ func TestOpen_RefusesAFileThatIsNotOfBerth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if runtime.GOOS == "windows" && strings.Contains(name, "link") {
-				t.Skip("links need a privilege there")
+				t.Skip("SKIPPED: links need a privilege there")
 			}
 			dir := t.TempDir()
 			path := filepath.Join(dir, "berth.db")
@@ -111,7 +111,7 @@ func TestOpen_DirectoryMayBeALink(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "large disk"), 0o700))
 	if err := os.Symlink("large disk", filepath.Join(dir, "data")); err != nil {
-		t.Skip(err)
+		t.Skip("SKIPPED:", err)
 	}
 	path := filepath.Join(dir, "data", "berth.db")
 	for range 2 {

@@ -173,7 +173,7 @@ func crashing(all []migration) (_ []migration, calls int) {
 func TestMigrate_ProcessThatCrashes(t *testing.T) {
 	path := os.Getenv(crashPath)
 	if path == "" {
-		t.Skip("it is run by TestMigrate_CrashLeavesTheDatabaseAsItWas")
+		t.Skip("SKIPPED: it is run by TestMigrate_CrashLeavesTheDatabaseAsItWas")
 	}
 	last, err := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
 	require.NoError(t, err)

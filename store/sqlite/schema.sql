@@ -33,6 +33,18 @@ CREATE INDEX builds_under_way ON builds (seq) WHERE ended_at IS NULL;
 
 -- sqlite_autoindex_builds_1 ON builds;
 
+CREATE TABLE charge_sums (
+  user_id     TEXT NOT NULL,
+  item        TEXT NOT NULL,
+  day         INTEGER NOT NULL, -- its beginning
+  resource_id TEXT NOT NULL,
+  amount      INTEGER NOT NULL, -- billionths of a USD
+  ran         INTEGER NOT NULL, -- milliseconds, of all that ran
+  PRIMARY KEY (user_id, item, day, resource_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX charge_sums_of_day ON charge_sums (day);
+
 CREATE TABLE charges (
   seq         INTEGER PRIMARY KEY,
   user_id     TEXT NOT NULL,
@@ -43,7 +55,9 @@ CREATE TABLE charges (
   began_at    INTEGER NOT NULL,
   seen_at     INTEGER,          -- NULL: its end is always written
   ended_at    INTEGER           -- NULL: open
-) STRICT;
+, summed_until INTEGER) STRICT;
+
+CREATE INDEX charges_ended ON charges (ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE INDEX charges_of_user ON charges (user_id, item, ended_at);
 
@@ -167,13 +181,60 @@ CREATE TABLE endpoints (
   version         INTEGER NOT NULL, -- of the latest release
   created_at      INTEGER,
   deleted_at      INTEGER           -- NULL: it lasts
-, compliance TEXT NOT NULL DEFAULT '[]', global_volume_id TEXT NOT NULL DEFAULT '') STRICT;
+, compliance TEXT NOT NULL DEFAULT '[]', global_volume_id TEXT NOT NULL DEFAULT '', flash_environment_id TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE UNIQUE INDEX endpoints_declared ON endpoints (user_id, name) WHERE declared;
 
 CREATE INDEX endpoints_of_user ON endpoints (user_id, created_at) WHERE deleted_at IS NULL;
 
 -- sqlite_autoindex_endpoints_1 ON endpoints;
+
+CREATE TABLE flash_apps (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  user_id    TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (user_id, name)
+) STRICT;
+
+-- sqlite_autoindex_flash_apps_1 ON flash_apps;
+
+-- sqlite_autoindex_flash_apps_2 ON flash_apps;
+
+CREATE TABLE flash_builds (
+  seq         INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  app_id      TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  size        INTEGER NOT NULL, -- bytes of the artifact
+  prepared_at INTEGER NOT NULL,
+  received_at INTEGER,          -- NULL: its artifact has not come
+  created_at  INTEGER,          -- NULL: it is an upload
+  manifest    BLOB              -- JSON; NULL: none
+) STRICT;
+
+CREATE INDEX flash_builds_of_app ON flash_builds (app_id);
+
+CREATE INDEX flash_builds_of_user ON flash_builds (user_id);
+
+CREATE INDEX flash_uploads ON flash_builds (seq) WHERE created_at IS NULL;
+
+-- sqlite_autoindex_flash_builds_1 ON flash_builds;
+
+CREATE TABLE flash_environments (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  app_id     TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  build_id   TEXT NOT NULL,    -- '': none was deployed
+  created_at INTEGER NOT NULL,
+  UNIQUE (app_id, name)
+) STRICT;
+
+-- sqlite_autoindex_flash_environments_1 ON flash_environments;
+
+-- sqlite_autoindex_flash_environments_2 ON flash_environments;
 
 CREATE TABLE global_volumes (
   seq        INTEGER PRIMARY KEY,
@@ -328,6 +389,20 @@ CREATE INDEX pods_of_volume ON pods (network_volume_id) WHERE network_volume_id 
 
 -- sqlite_autoindex_pods_1 ON pods;
 
+CREATE TABLE refusals (
+  seq       INTEGER PRIMARY KEY,
+  at        INTEGER NOT NULL,
+  interface TEXT NOT NULL,
+  reason    TEXT NOT NULL,
+  client    TEXT NOT NULL,
+  key_id    TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  times     INTEGER NOT NULL,
+  UNIQUE (at, client, interface, reason, key_id, user_id)
+) STRICT;
+
+-- sqlite_autoindex_refusals_1 ON refusals;
+
 CREATE TABLE registries (
   seq        INTEGER PRIMARY KEY,
   id         TEXT NOT NULL UNIQUE,
@@ -445,13 +520,22 @@ CREATE TABLE templates (
   cuda_versions   TEXT NOT NULL,    -- JSON
   readme          TEXT NOT NULL,
   created_at      INTEGER
-, port_names TEXT NOT NULL DEFAULT '{}') STRICT;
+, port_names TEXT NOT NULL DEFAULT '{}', endpoint_id TEXT NOT NULL DEFAULT '') STRICT;
 
 -- sqlite_autoindex_templates_1 ON templates;
 
 CREATE INDEX templates_of_registry ON templates (registry_id) WHERE registry_id <> '';
 
 CREATE INDEX templates_of_user ON templates (user_id, created_at);
+
+CREATE TABLE users (
+  name       TEXT PRIMARY KEY, -- as in user_id elsewhere
+  role       TEXT NOT NULL,    -- admin, member or reader
+  disabled   INTEGER NOT NULL, -- none of its keys is good
+  created_at INTEGER
+) STRICT;
+
+-- sqlite_autoindex_users_1 ON users;
 
 CREATE TABLE volumes (
   seq            INTEGER PRIMARY KEY,

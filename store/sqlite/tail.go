@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store/groupcommit"
 	"github.com/berthdev/berth/store/sqldb"
 )
@@ -373,13 +374,19 @@ const (
 	indexHeader  = 48
 	indexVersion = 3007000
 	indexTries   = 1000 // of which each fails only if somebody commits at that moment
+	indexPatient = 100  // after so many it is waited before each: who commits may be without a processor for a while
+	indexWait    = 10 * time.Millisecond
 )
 
 // readIndex reads the header of an index that others write meanwhile.
 func readIndex(r io.ReaderAt) (i index, err error) {
 	var b [2 * indexHeader]byte
 	order := binary.NativeEndian
-	for range indexTries {
+	for n := range indexTries {
+		if n >= indexPatient {
+			over, _ := compute.SystemClock{}.After(indexWait)
+			<-over
+		}
 		if _, err := r.ReadAt(b[:], 0); err != nil {
 			return i, err
 		}

@@ -61,10 +61,10 @@ func charges(t *testing.T, open Open) {
 	each := func(user compute.UserID, from, to time.Time) (all []compute.Charge) {
 		require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
 			all = nil
-			return tx.EachCharge(user, from, to, func(c compute.Charge) error {
+			return tx.EachSpent(user, from, to, func(c compute.Charge) error {
 				all = append(all, c)
 				return nil
-			})
+			}, noSum)
 		}))
 		return all
 	}
@@ -73,7 +73,7 @@ func charges(t *testing.T, open Open) {
 	require.Equal(t, []compute.Charge{worker, pod}, each("", start, at(4)), "what begins at the end is not in it")
 	require.Equal(t, []compute.Charge{other, again}, each("", at(3), at(1000)), "nor is what ends at the beginning")
 	require.ErrorIs(t, s.Read(t.Context(), func(tx store.Tx) error {
-		return tx.EachCharge("", start, at(1000), func(compute.Charge) error { return io.ErrUnexpectedEOF })
+		return tx.EachSpent("", start, at(1000), func(compute.Charge) error { return io.ErrUnexpectedEOF }, noSum)
 	}), io.ErrUnexpectedEOF)
 }
 

@@ -120,6 +120,12 @@ func releases(t *testing.T, open Open) {
 	again := second
 	again.ID = "r4"
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertRelease(again) })), "the version is taken")
+
+	last := compute.Release{ID: "r4", EndpointID: "e", Version: compute.ReleasesKept + 1, CreatedAt: start}
+	write(t, s, func(tx store.Tx) error { return tx.InsertRelease(last) })
+	require.Equal(t, []compute.Release{last, second}, list("e"), "the last ones are kept")
+	require.Equal(t, []compute.Release{other}, list("f"))
+
 	write(t, s, func(tx store.Tx) error { return tx.DeleteEndpoint("e") })
 	require.Empty(t, list("e"))
 	require.Equal(t, []compute.Release{other}, list("f"))

@@ -21,7 +21,8 @@ func fieldsStored(t *testing.T, open Open) {
 	came(t, s, "", store.Tx.InsertEndpoint, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint("1") })
 	came(t, s, "", store.Tx.InsertWorker, func(tx store.Tx) (compute.Worker, error) { return tx.Worker("1") })
 	came(t, s, "", store.Tx.InsertEndedWorker, func(tx store.Tx) (compute.EndedWorker, error) { return tx.EndedWorker("1") })
-	came(t, s, "", store.Tx.InsertKey, func(tx store.Tx) (compute.Key, error) { return tx.Key("1") })
+	came(t, s, "Role Disabled", store.Tx.InsertKey, func(tx store.Tx) (compute.Key, error) { return tx.Key("1") }) // its user's
+	came(t, s, "", store.Tx.InsertUser, func(tx store.Tx) (compute.User, error) { return tx.User("1") })
 	came(t, s, "", store.Tx.InsertVolume, func(tx store.Tx) (compute.Volume, error) { return tx.Volume("1") })
 	came(t, s, "", store.Tx.InsertTemplate, func(tx store.Tx) (compute.Template, error) { return tx.Template("1") })
 	came(t, s, "", store.Tx.InsertRegistry, func(tx store.Tx) (compute.Registry, error) { return tx.Registry("1") })
@@ -41,7 +42,7 @@ func fieldsStored(t *testing.T, open Open) {
 		return w, err
 	})
 
-	came(t, s, "BeganAt SeenAt EndedAt", store.Tx.OpenCharge, first(func(tx store.Tx) ([]compute.Charge, error) { // by the clock
+	came(t, s, "BeganAt SeenAt EndedAt SummedUntil", store.Tx.OpenCharge, first(func(tx store.Tx) ([]compute.Charge, error) { // by the clock
 		return tx.ListCharges("1", []compute.Item{"1"}, nil, start, clock.Now().Add(time.Hour))
 	}))
 }
@@ -69,7 +70,11 @@ func fieldsChanged(t *testing.T, open Open) {
 		e.ID = "1"
 		return tx.UpdateEndpoint(e)
 	}, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint("1") })
-	stays(t, s, "ID UserID CreatedAt", store.Tx.InsertTemplate, func(tx store.Tx, v compute.Template) error {
+	stays(t, s, "Name CreatedAt", store.Tx.InsertUser, func(tx store.Tx, u compute.User) error {
+		u.Name = "1"
+		return tx.UpdateUser(u)
+	}, func(tx store.Tx) (compute.User, error) { return tx.User("1") })
+	stays(t, s, "ID UserID EndpointID CreatedAt", store.Tx.InsertTemplate, func(tx store.Tx, v compute.Template) error {
 		v.ID = "1"
 		return tx.UpdateTemplate(v)
 	}, func(tx store.Tx) (compute.Template, error) { return tx.Template("1") })

@@ -12,7 +12,7 @@ import (
 
 func fullTemplate() compute.Template {
 	return compute.Template{
-		ID: "full", UserID: "u", Name: "a 'name'", Image: "img:1", Args: "-x", DiskGB: 30, Ports: []string{"80/http"}, PortNames: map[string]string{"80": "page"},
+		ID: "full", UserID: "u", EndpointID: "e", Name: "a 'name'", Image: "img:1", Args: "-x", DiskGB: 30, Ports: []string{"80/http"}, PortNames: map[string]string{"80": "page"},
 		Env: map[string]string{"A": "1"}, RegistryID: "r", Persistent: &compute.PersistentMount{SizeGB: 10, Path: "/p"},
 		Category: compute.ForAMD, Public: true, Serverless: true, StartSSH: true, StartJupyter: true, CUDAVersions: []string{"12.4"}, Readme: "# a", CreatedAt: start,
 	}
@@ -36,7 +36,7 @@ func templates(t *testing.T, open Open) {
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertTemplate(full) })))
 
 	changed := bare
-	changed.ID = "full"
+	changed.ID, changed.EndpointID = full.ID, full.EndpointID
 	write(t, s, func(tx store.Tx) error { return tx.UpdateTemplate(changed) })
 	get := func(id compute.TemplateID) compute.Template {
 		return read(t, s, func(tx store.Tx) (compute.Template, error) { return tx.Template(id) })

@@ -1,5 +1,7 @@
 // Command bare is the reference: an echo server with one SQLite table, which reads a body, answers, and does nothing else.
-// With net/http as its second argument it is the same without echo, with proxy and a URL it is net/http/httputil's proxy before that.
+// With net/http as its second argument it is the same without echo, with proxy and a URL it is net/http/httputil's proxy before that,
+// and with list and a file it answers what stands in the file. With least it has one queue that does no more than /runsync must, and with
+// endless one whose jobs never end.
 package main
 
 import (
@@ -42,6 +44,14 @@ func main() {
 	})
 
 	e.GET("/", func(c echo.Context) error { return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, answer) })
+	switch {
+	case len(os.Args) > 3 && os.Args[2] == "list":
+		list(e, os.Args[3])
+	case len(os.Args) > 2 && os.Args[2] == "least":
+		least(e, os.Args[1]+".jobs")
+	case len(os.Args) > 2 && os.Args[2] == "endless":
+		endless(e)
+	}
 	var handler http.Handler = e
 	if len(os.Args) > 2 && os.Args[2] == "net/http" {
 		handler = http.HandlerFunc(plain)
@@ -53,7 +63,7 @@ func main() {
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
-	fmt.Printf("{\"url\":\"http://%s\"}\n", l.Addr())
+	fmt.Printf("{\"url\":\"http://%s\",\"endpoints\":{\"bench\":\"bench\"}}\n", l.Addr())
 	check(http.Serve(l, handler))
 }
 

@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Make a key
-         * @description With any scopes, for any user; it may expire and be exempt from rate limits.
+         * @description With any scopes that the role of its user allows, for any user, which is made if there is none of the name; it may expire and be exempt from rate limits.
          */
         post: operations["createKey"];
         delete?: never;
@@ -202,6 +202,60 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/_berth/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users
+         * @description The oldest first, for keys with the scope admin.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Make a user
+         * @description It has no key yet. A key that is made for a user that there is not makes it, too, as a member, or as an admin if the key has the scope admin.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_berth/users/{userName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the user.
+                 * @example auditor
+                 */
+                userName: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description Its keys are revoked with it. One that has resources is not deleted, unless these are to stay as they are without a user.
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Give a user another role, or disable or enable it
+         * @description Its keys permit what they permit then from the next request on.
+         */
+        patch: operations["changeUser"];
         trace?: never;
     };
     "/_berth/quotas": {
@@ -479,7 +533,7 @@ export interface paths {
         };
         /**
          * Read what would have been paid
-         * @description For pods, clusters, endpoints and network volumes of all users, those that were deleted too, at the prices of the catalog and on the clock of the server: since its first start, or the last reset. What goes on costs up to now. Spans of time that meet come to exactly as much as the one that they make.
+         * @description For pods, clusters, endpoints and network volumes of all users, those that were deleted too, at the prices of the catalog and on the clock of the server: since its first start, or the last reset. What goes on costs up to now. Spans of time that meet come to exactly as much as the one that they make. A day that was summed, see `--charge-retention`, counts where it begins, in UTC.
          */
         get: operations["getCosts"];
         put?: never;
@@ -676,6 +730,26 @@ export interface paths {
          * @description One entry for each thing that a request changed, newest first: which key of whom changed what, when, from where and by which operation, never to what. A key with the scope rest:read sees what the keys of its account did; one with the scope admin, and that of the test controls, see all.
          */
         get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_berth/audit/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who was refused
+         * @description How often a key that was missing, wrong, expired, revoked or not permitted was refused, one entry for each client, interface, key and reason in a minute, newest first. Never the key itself. It takes the scope admin, or the key of the test controls.
+         */
+        get: operations["listRefusals"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1258,11 +1332,48 @@ export interface components {
             /** @description The names of what changed of it. */
             fields: string[];
         };
+        RefusalList: {
+            refusals: components["schemas"]["Refusal"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        Refusal: {
+            /**
+             * Format: int64
+             * @description Ascending.
+             */
+            number: number;
+            /**
+             * Format: date-time
+             * @description The beginning of the minute.
+             */
+            minute: string;
+            /**
+             * @description What was asked: workers ask the queue, and the console signs in at the controls.
+             * @enum {string}
+             */
+            interface: "rest" | "queue" | "graphql" | "controls" | "ssh";
+            /**
+             * @description Why: there was no key, it was none, nobody has it, it was not good any more, or it was good and did not permit that, by its scopes or by the role of its user, or its user is disabled.
+             * @enum {string}
+             */
+            reason: "missing" | "malformed" | "unknown" | "expired" | "revoked" | "scope" | "role" | "disabled";
+            /** @description The address that it came from; absent: of many. */
+            client?: string;
+            /** @description The id of the key, which it has after its prefix, never the key itself, or the fingerprint of one of SSH; absent: it has none, or of many. */
+            key?: string;
+            /** @description Whose key it is; absent: nobody's that is known, or of many. */
+            user?: string;
+            /**
+             * Format: int64
+             * @description How often.
+             */
+            count: number;
+        };
         /**
          * @description What it is. Everything: a reset.
          * @enum {string}
          */
-        AuditKind: "build" | "cluster" | "delegation" | "endpoint" | "everything" | "host" | "key" | "pod" | "registry" | "script" | "secret" | "ssh-keys" | "template" | "volume" | "worker";
+        AuditKind: "build" | "cluster" | "delegation" | "endpoint" | "everything" | "host" | "key" | "pod" | "registry" | "script" | "secret" | "ssh-keys" | "template" | "user" | "volume" | "worker";
         KeyList: {
             keys: components["schemas"]["ListedKey"][];
         };
@@ -1294,9 +1405,53 @@ export interface components {
              */
             revokedAt?: string;
         };
+        UserList: {
+            users: components["schemas"]["User"][];
+        };
+        User: {
+            /** @description As it is in the user of its keys. */
+            name: string;
+            role: components["schemas"]["UserRole"];
+            /** @description None of its keys is good for anything. */
+            disabled: boolean;
+            /**
+             * Format: date-time
+             * @description Absent: it is not known.
+             */
+            createdAt?: string;
+        };
+        /**
+         * @description What its keys permit at most. admin: everything; member: everything but the scope admin; reader: rest:read and graphql:read.
+         * @enum {string}
+         */
+        UserRole: "admin" | "member" | "reader";
+        NewUser: {
+            /** @description Unique. */
+            name: string;
+            /**
+             * @description What its keys permit at most.
+             * @default member
+             * @enum {string}
+             */
+            role: "admin" | "member" | "reader";
+        };
+        UserChange: {
+            /**
+             * @description What its keys permit at most.
+             * @enum {string}
+             */
+            role?: "admin" | "member" | "reader";
+            /** @description None of its keys is good for anything. */
+            disabled?: boolean;
+        };
         Session: {
             key: components["schemas"]["ListedKey"];
             may: components["schemas"]["SessionRights"];
+            /**
+             * @description Of its user; absent: no role bounds the key.
+             * @enum {string}
+             */
+            role?: "admin" | "member" | "reader";
             /** @description Of the server. */
             version: string;
             /** @description The edition of the contract that its answers are of. */
@@ -1310,7 +1465,7 @@ export interface components {
             /** @description Where HTTP ports of pods are reached, with {podId} and {port} in the place of those. */
             podAddress: string;
         };
-        /** @description What the key may do. */
+        /** @description What the key may do, by its scopes and the role of its user. */
         SessionRights: {
             /** @description Read over REST. */
             read: boolean;
@@ -1320,7 +1475,7 @@ export interface components {
             invoke: boolean;
             /** @description Read over GraphQL. */
             graphql: boolean;
-            /** @description Read and change the hosts of the fleet, and list keys. */
+            /** @description Read and change the hosts of the fleet and the users, and list keys. */
             hosts: boolean;
             /** @description Use the test controls. */
             controls: boolean;
@@ -2222,6 +2377,8 @@ export interface components {
         Cursor: string;
         /** @description How many a page has at most; 1000 without it. */
         Limit: number;
+        /** @description Whether what the user has stays as it is. Nobody reaches it then, until there is a user of that name again. */
+        KeepResources: boolean;
         /** @description These kinds alone, and reset; all without it. */
         EventKinds: components["schemas"]["FollowedKind"][];
         /** @description It goes on after the event of this id. */
@@ -2255,6 +2412,16 @@ export interface components {
         AuditID: string;
         /** @description The operation that was asked for, as an entry has it. */
         AuditOperation: string;
+        /** @description The beginning of the first minute. */
+        RefusalsSince: string;
+        /** @description The time before which the last minute begins. */
+        RefusalsUntil: string;
+        /** @description The address that it came from. */
+        RefusalsClient: string;
+        /** @description The id of the key, or the fingerprint of one of SSH. */
+        RefusalsKey: string;
+        /** @description Whose key it was. */
+        RefusalsUser: string;
         /** @description What each cost is of: a resource, all resources of a kind, or all of a user. */
         CostsBy: "resource" | "kind" | "user";
         /** @description The user whose costs alone are meant; all without it. */
@@ -2592,6 +2759,138 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The users. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUser"];
+            };
+        };
+        responses: {
+            /** @description The user. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: {
+                /** @description Whether what the user has stays as it is. Nobody reaches it then, until there is a user of that name again. */
+                keepResources?: components["parameters"]["KeepResources"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the user.
+                 * @example auditor
+                 */
+                userName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    changeUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the user.
+                 * @example auditor
+                 */
+                userName: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserChange"];
+            };
+        };
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            415: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3517,6 +3816,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listRefusals: {
+        parameters: {
+            query?: {
+                /** @description The beginning of the first minute. */
+                since?: components["parameters"]["RefusalsSince"];
+                /** @description The time before which the last minute begins. */
+                until?: components["parameters"]["RefusalsUntil"];
+                /** @description The address that it came from. */
+                client?: components["parameters"]["RefusalsClient"];
+                /** @description The id of the key, or the fingerprint of one of SSH. */
+                key?: components["parameters"]["RefusalsKey"];
+                /** @description Whose key it was. */
+                user?: components["parameters"]["RefusalsUser"];
+                /** @description The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller and the parameters that gave it; limit may differ. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many a page has at most; 1000 without it. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalList"];
                 };
             };
             401: components["responses"]["Problem"];

@@ -930,7 +930,7 @@ export interface paths {
         };
         /**
          * List the releases of an endpoint
-         * @description The newest first, each with what differs from the one before. Every page has the rollout of now.
+         * @description The newest first, each with what differs from the one before; the last 1000 are kept. Every page has the rollout of now.
          */
         get: operations["listEndpointReleases"];
         put?: never;

@@ -214,7 +214,7 @@ func (h *Runtime) state(c container.InspectResponse) runtime.State {
 	s := runtime.State{Phase: runtime.Up, StartedAt: startedAt(c)}
 	s.Generation, _ = strconv.ParseInt(c.Config.Labels[labelGeneration], 10, 64)
 	if isUp(c) {
-		s.Ports = published(c, h.machineIP())
+		s.Ports = h.published(c)
 		return s
 	}
 	s.Phase, s.ExitCode, s.OOM, s.Reason = runtime.Ended, c.State.ExitCode, c.State.OOMKilled, c.State.Error
@@ -229,8 +229,9 @@ func startedAt(c container.InspectResponse) time.Time {
 	return at.UTC()
 }
 
-// published gives the ports in the order in which they were asked for. They are at the address unless they have one of their own.
-func published(c container.InspectResponse, address string) (all []compute.PublishedPort) {
+// published gives the ports in the order in which they were asked for. They are at the address of the machine unless they have one of their own.
+func (h *Runtime) published(c container.InspectResponse) (all []compute.PublishedPort) {
+	address := h.machineIP()
 	for text := range strings.SplitSeq(c.Config.Labels[labelPorts], ",") {
 		port, err := private(text)
 		if err != nil {
@@ -245,6 +246,7 @@ func published(c container.InspectResponse, address string) (all []compute.Publi
 			if ip := bound[0].HostIP; ip.IsValid() && !ip.IsUnspecified() {
 				one.IP = ip.String()
 			}
+			one = h.reached(one, bound[0].HostIP)
 		}
 
 		all = append(all, one)

@@ -86,6 +86,9 @@ type Config struct {
 	// MeasureGPUs gives what nvidia-smi says of all GPUs of the engine's host; nil: it is asked on this machine, if that is the host.
 	MeasureGPUs func(context.Context) ([]byte, error)
 
+	// DirectHTTP has HTTP ports on the machine of an engine that is reached by SSH be asked at an address of that machine, and not by SSH.
+	DirectHTTP bool
+
 	machine string // name or address of the machine of the engine; empty: this one
 	certs   string // directory with the certificates for an engine over TCP; empty: as the environment says
 	// fetch brings an image that was built on another engine; nil: there is no other.

@@ -230,7 +230,7 @@ func TestRuntime_RefusesAGPUTheEngineCannotGive(t *testing.T) {
 	require.NoError(t, err)
 
 	if _, has := info.Info.Runtimes["nvidia"]; has {
-		t.Skip("this engine can give GPUs")
+		t.Skip("SKIPPED: this engine can give GPUs")
 	}
 	host := open(t, docker.Config{Owner: owner})
 	a := playing("a", "stay")
@@ -350,7 +350,7 @@ func TestRuntime_EngineThatComesBackLosesNothing(t *testing.T) {
 	c, owner := dockertest.Need(t)
 	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")
 	if !ok {
-		t.Skip("the engine is not at a socket of this machine")
+		t.Skip("SKIPPED: the engine is not at a socket of this machine")
 	}
 
 	g := &gate{path: filepath.Join(t.TempDir(), "docker.sock")}
@@ -444,7 +444,7 @@ func through(t *testing.T, c *client.Client, seen func(*http.Response)) string {
 	t.Helper()
 	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")
 	if !ok {
-		t.Skip("the engine is not at a socket of this machine")
+		t.Skip("SKIPPED: the engine is not at a socket of this machine")
 	}
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		FlushInterval: -1,

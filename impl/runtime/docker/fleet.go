@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type Fleet struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	main   *engine // that of the settings
+	beyond tunnels // to machines of engines that are reached by SSH
 
 	mu      sync.Mutex
 	closed  bool
@@ -46,7 +48,10 @@ const (
 	defaultQueryImage = "ubuntu:24.04"
 )
 
-var _ runtime.Engines = (*Fleet)(nil)
+var (
+	_ runtime.Engines = (*Fleet)(nil)
+	_ runtime.Dialer  = (*Fleet)(nil)
+)
 
 // NewFleet makes one without hosts that have engines of their own. No engine need answer yet.
 func NewFleet(c FleetConfig) (*Fleet, error) {
@@ -183,8 +188,14 @@ func (f *Fleet) Close() error {
 	for _, e := range engines {
 		errs = append(errs, e.Close())
 	}
+	f.beyond.close()
 	f.ends.Close()
 	return errors.Join(errs...)
+}
+
+// Dial is that of runtime.Dialer.
+func (f *Fleet) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return f.beyond.dial(ctx, network, address)
 }
 
 // reached gives the engines that answer, that of the settings first if there are hosts for it.

@@ -17,6 +17,7 @@ const (
 	hostSetting       = "docker-host"
 	pullSetting       = "pull"
 	publishSetting    = "publish-on"
+	directSetting     = "direct-http"
 	privilegesSetting = "allow-new-privileges"
 	certsSetting      = "docker-certs"
 	timeoutSetting    = "engine-timeout"
@@ -48,10 +49,14 @@ func init() {
 					return err
 				},
 			},
+			{
+				Name: directSetting, Option: "DirectHTTP", Kind: setting.Switch,
+				Help: "reach HTTP ports of pods whose engine is at ssh://… at the address of its machine, and not by SSH",
+			},
 			{Name: certsSetting, Option: "DockerCerts", Help: "directory with ca.pem, cert.pem and key.pem for engines of hosts over TCP, or with one directory of each host's id that has them"},
 			{
 				Name: timeoutSetting, Option: "EngineTimeout", Kind: setting.Duration, Default: defaultLostAfter.String(),
-				Help: "after which a host whose engine does not answer is lost: its pods become ERROR, and its jobs go back to the queue",
+				Help: "how long an engine may give no answer before its host is lost: its pods become ERROR, and its jobs go back to the queue",
 				Check: func(value string) error {
 					if d, err := time.ParseDuration(value); err != nil || d < lookTick {
 						return fmt.Errorf("must be at least %s", lookTick)
@@ -59,7 +64,7 @@ func init() {
 					return nil
 				},
 			},
-			{Name: querySetting, Option: "GPUQueryImage", Default: defaultQueryImage, Help: "image in which nvidia-smi is run on a host's engine, where the file of the fleet does not say what the host has"},
+			{Name: querySetting, Option: "GPUQueryImage", Default: defaultQueryImage, Help: "image in which nvidia-smi is run on a host's engine, if the file of the fleet does not say what the host has"},
 			{Name: privilegesSetting, Option: "AllowNewPrivileges", Kind: setting.Switch, Help: "let programs in containers gain privileges, by sudo and the like"},
 		},
 		Open: open, OpenEarlier: openEarlier, Doctor: doctor,
@@ -79,6 +84,7 @@ func open(_ context.Context, c runtime.Config) (o runtime.Opened, err error) {
 	config := FleetConfig{
 		Config: Config{
 			Host: v.Text(hostSetting), Pull: PullPolicy(v.Text(pullSetting)), AllowNewPrivileges: v.On(privilegesSetting), ReachHost: true, Log: c.Log,
+			DirectHTTP: v.On(directSetting),
 		},
 		Certs: v.Text(certsSetting), QueryImage: v.Text(querySetting),
 	}

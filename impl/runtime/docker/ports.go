@@ -120,6 +120,23 @@ func (h *Runtime) publicIP() string {
 	return conn.LocalAddr().(*net.UDPAddr).IP.String()
 }
 
+// reached says, of a port that the engine published, how berth reaches it where the engine is on another machine: what is published on the
+// loopback is so on that of the machine, and on every address there, and not here.
+func (h *Runtime) reached(p compute.PublishedPort, bound netip.Addr) compute.PublishedPort {
+	if !bound.IsValid() || bound.IsUnspecified() {
+		bound = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	machine := machineOf(h.config.Host)
+	switch {
+	case p.Public == 0 || machine == "":
+	case strings.HasPrefix(h.config.Host, sshScheme) && !h.config.DirectHTTP:
+		p.Via = through(h.config.Host, netip.AddrPortFrom(bound, uint16(p.Public)))
+	case bound.IsLoopback():
+		p.Inner = net.JoinHostPort(machine, strconv.Itoa(p.Public))
+	}
+	return p
+}
+
 // machineIP is the address of the engine's machine, looked up once; empty if that is this one, or unknown.
 func (h *Runtime) machineIP() string {
 	if h.config.machine == "" {

@@ -4,19 +4,20 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
 // claimForm is that of the names of volume claims, of at most longestName bytes. Bounds in patterns cost memory at each start.
-var claimForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+var claimForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`) })
 
 // longestName is that of a name in the cluster, in bytes.
 const longestName = 253
 
 // removeClaim deletes a volume claim of berth's own, with its data.
 func (h *Runtime) removeClaim(ctx context.Context, name, label, id, owner string) error {
-	if len(name) > longestName || !claimForm.MatchString(name) {
+	if len(name) > longestName || !claimForm().MatchString(name) {
 		return nil // berth made none of such a name
 	}
 	has, err := fetch[storageClaim](ctx, h.client, claims, name)

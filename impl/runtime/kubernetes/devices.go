@@ -125,7 +125,7 @@ func surveyOf(all map[string]*resourceSlice) *gpuSurvey {
 				counts[node] = map[string]int64{}
 			}
 			counts[node][s.attribute(d, attributeProduct).String]++
-			cuda[node] = max(cuda[node], cudaForm.FindString(s.attribute(d, attributeCUDA).Version))
+			cuda[node] = max(cuda[node], cudaForm().FindString(s.attribute(d, attributeCUDA).Version))
 		}
 	}
 

@@ -38,7 +38,7 @@ const (
 )
 
 // keyForm is that of the names in a Secret, of at most longestName bytes.
-var keyForm = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+var keyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-._a-zA-Z0-9]+$`) })
 
 // inform adds the environment of the allocation to its Pod, and gives the part that is kept in a Secret: what a Secret cannot hold stands in
 // the Pod.
@@ -48,7 +48,7 @@ func (h *Runtime) inform(p *pod, a runtime.Allocation, ports []compute.Published
 	kept, main := map[string][]byte{}, &p.Spec.Containers[0]
 	for _, variable := range a.Variables("", ports) {
 		name, value, _ := strings.Cut(variable, "=")
-		if len(name) <= longestName && keyForm.MatchString(name) {
+		if len(name) <= longestName && keyForm().MatchString(name) {
 			kept[name] = []byte(value)
 		} else {
 			main.Env = append(main.Env, envVariable{Name: name, Value: strings.ReplaceAll(value, "$", "$$")})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/berthdev/berth/impl/runtime"
 )
@@ -159,11 +160,11 @@ const (
 	cudaMinorLabel = "nvidia.com/cuda.runtime.minor"
 )
 
-var cudaForm = regexp.MustCompile(`^[0-9]{1,3}\.[0-9]{1,3}`)
+var cudaForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,3}\.[0-9]{1,3}`) })
 
 // cudaOf gives the version of CUDA that labels name; empty if they name none.
 func cudaOf(labels map[string]string) string {
-	return cudaForm.FindString(cmp.Or(labels[cudaLabel], labels[cudaMajorLabel]+"."+labels[cudaMinorLabel]))
+	return cudaForm().FindString(cmp.Or(labels[cudaLabel], labels[cudaMajorLabel]+"."+labels[cudaMinorLabel]))
 }
 
 // space is an amount of what nodes have: of memory and disk in bytes.

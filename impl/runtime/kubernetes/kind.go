@@ -65,7 +65,7 @@ func settings() []setting.Setting {
 			Help: "kubeconfig of the cluster that kubernetes uses; without it KUBECONFIG, the service account of the Pod that berth is in, or ~/.kube/config; Pods reach the queue at --worker-url or --public-url",
 		},
 		{Name: contextSetting, Option: "KubeContext", Help: "context of the kubeconfig; without it the current one"},
-		{Name: namespaceSetting, Option: "KubeNamespace", Help: "namespace of what berth makes in the cluster; without it that of the context, or of berth's own Pod"},
+		{Name: namespaceSetting, Option: "KubeNamespace", Help: "namespace of everything that berth creates in the cluster; without it that of the context, or of berth's own Pod"},
 		{Name: classSetting, Option: "KubeStorageClass", Help: "storage class of the claims for persistent mounts and network volumes; without it the cluster's default"},
 		{
 			Name: volumeSetting, Kind: setting.Number, Default: strconv.Itoa(DefaultVolumeGB), Option: "KubeVolumeSize", Check: positive,
@@ -75,7 +75,7 @@ func settings() []setting.Setting {
 			Name: serviceSetting, Default: string(NodePort), Choices: []string{string(NodePort), string(LoadBalancer)}, Option: "KubeServiceType",
 			Help: "how kubernetes publishes ports: NodePort, at the address of a Pod's node, or LoadBalancer",
 		},
-		{Name: gpuSetting, Default: DefaultGPUResource, Option: "KubeGPUResource", Help: "resource of nodes of which one is a GPU"},
+		{Name: gpuSetting, Default: DefaultGPUResource, Option: "KubeGPUResource", Help: "resource of nodes that counts GPUs"},
 		{Name: gpuLabelSetting, Default: DefaultGPULabel, Option: "KubeGPULabel", Help: "label of nodes that names their GPU type"},
 		{
 			Name: gpuClassSetting, Option: "KubeGPUClass",
@@ -92,7 +92,7 @@ func settings() []setting.Setting {
 		},
 		{
 			Name: pullTimeoutSetting, Kind: setting.Duration, Default: "10m0s", Option: "KubePullTimeout",
-			Help: "for how long a Pod is kept whose image cannot be pulled, or whose container cannot be made",
+			Help: "how long to keep a Pod whose image cannot be pulled or whose container cannot be created",
 			Check: func(text string) error {
 				if d, err := time.ParseDuration(text); err != nil || d < time.Second {
 					return errors.New("it must be at least 1s")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/distribution/reference"
 
@@ -17,9 +18,9 @@ import (
 )
 
 var (
-	idForm    = regexp.MustCompile(`^[a-z0-9]{1,40}$`)
-	labelForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)            // of DNS
-	nameForm  = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`) // of an annotation
+	idForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{1,40}$`) })
+	labelForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`) })            // of DNS
+	nameForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`) }) // of an annotation
 )
 
 // plan is what is made for an allocation.
@@ -36,7 +37,7 @@ func (h *Runtime) plan(a runtime.Allocation) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	if !idForm.MatchString(a.ID) {
+	if !idForm().MatchString(a.ID) {
 		return plan{}, fmt.Errorf("kubernetes: allocation %q: its id must be of at most 40 lower-case letters and digits", a.ID)
 	}
 	if _, err := reference.ParseNormalizedNamed(a.Image); err != nil {
@@ -70,7 +71,7 @@ func (h *Runtime) plan(a runtime.Allocation) (plan, error) {
 	result.pod.Metadata.Finalizers = []string{finalizer}
 	result.pod.Metadata.Annotations = annotations(a)
 	result.pod.Metadata.Annotations[annotationAsked] = h.config.Clock.Wall().UTC().Format(askedForm)
-	if labelForm.MatchString(a.Hostname) {
+	if labelForm().MatchString(a.Hostname) {
 		result.pod.Spec.Hostname = a.Hostname
 	}
 	h.mount(&result, &main, a)
@@ -99,7 +100,7 @@ func (h *Runtime) head(name string, a runtime.Allocation) meta {
 func annotations(a runtime.Allocation) map[string]string {
 	all := map[string]string{annotationPorts: strings.Join(a.Ports, ",")}
 	for name, value := range a.Labels {
-		if nameForm.MatchString(name) {
+		if nameForm().MatchString(name) {
 			all[annotationLabels+name] = value
 		}
 	}

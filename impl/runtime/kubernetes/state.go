@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/runtime"
@@ -253,14 +254,14 @@ const mostMessage = 400
 
 // Parts of URLs that may hold secrets: a user and password, and what follows the path.
 var (
-	userPart  = regexp.MustCompile(`://[^/\s"@]*@`)
-	queryPart = regexp.MustCompile(`\?[^\s"']*`)
+	userPart  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/\s"@]*@`) })
+	queryPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\?[^\s"']*`) })
 )
 
 // clean makes a message of the cluster fit for people: on one line, not too long, and without secrets of URLs.
 func clean(message string) string {
 	message = strings.Join(strings.Fields(message), " ")
-	message = queryPart.ReplaceAllString(userPart.ReplaceAllString(message, "://"), "")
+	message = queryPart().ReplaceAllString(userPart().ReplaceAllString(message, "://"), "")
 	if len(message) > mostMessage {
 		message = strings.ToValidUTF8(message[:mostMessage], "") + "…"
 	}

@@ -43,5 +43,8 @@ func (h *Runtime) environment(a runtime.Allocation, ports []compute.PublishedPor
 			}
 		}
 	}
+	if a.Artifact != "" {
+		env = append(env, runtime.EnvArtifact+"="+a.Artifact)
+	}
 	return append(env, EnvAllocation+"="+a.ID, EnvOwner+"="+h.owner)
 }

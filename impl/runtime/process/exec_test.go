@@ -26,8 +26,8 @@ func TestExec_TerminalHasASizeThatChanges(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		code, err := host.Exec(t.Context(), "a", runtime.Exec{
-			Command: []string{"sh", "-c", "stty size; trap 'stty size; exit 5' WINCH; while read x; do echo got $x; done"}, Stdin: in, Stdout: lines,
-			TTY: &runtime.TTY{Size: runtime.Size{Width: 80, Height: 24}, Resize: sizes},
+			Command: []string{"sh", "-c", "stty size; trap 'stty size' WINCH; until [ \"$x\" = again ]; do read x; echo got $x; done; exit 5"},
+			TTY:     &runtime.TTY{Size: runtime.Size{Width: 80, Height: 24}, Resize: sizes}, Stdin: in, Stdout: lines,
 		})
 		_ = lines.CloseWithError(err)
 		ended <- code

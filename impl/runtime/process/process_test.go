@@ -290,7 +290,7 @@ func TestRuntime_GivesArgumentsDirectoryAndEnvironment(t *testing.T) {
 	a.Env["RUNPOD_API_KEY"] = "a wider one"
 	a.Env["BERTH_OWNER"] = "somebody else"
 	a.Facts = map[string]string{"RUNPOD_POD_ID": "a", "RUNPOD_API_KEY": "its own"}
-	a.Ports = []string{"22/tcp", "80/http"}
+	a.Ports, a.Artifact = []string{"22/tcp", "80/http"}, "/data/artifacts/one"
 	require.NoError(t, host.Start(t.Context(), a))
 
 	awaitEnd(t, host)
@@ -300,7 +300,7 @@ func TestRuntime_GivesArgumentsDirectoryAndEnvironment(t *testing.T) {
 
 	for _, line := range []string{
 		"NAMED=kept", "LC_TIME=kept", "PYTHONPATH=/kept", "VIRTUAL_ENV=/kept", "https_proxy=kept", "PATH=" + os.Getenv("PATH"), "RUNPOD_POD_ID=a", "RUNPOD_API_KEY=a wider one",
-		"RUNPOD_PUBLIC_IP=127.0.0.1", "RUNPOD_TCP_PORT_22=22", "BERTH_ALLOCATION=a", "BERTH_OWNER=" + dir,
+		"RUNPOD_PUBLIC_IP=127.0.0.1", "RUNPOD_TCP_PORT_22=22", "BERTH_ALLOCATION=a", "BERTH_OWNER=" + dir, "FLASH_BUILD_ARTIFACT_PATH=/data/artifacts/one",
 	} {
 		require.Contains(t, text, "\n"+line+"\n")
 	}

@@ -1,6 +1,7 @@
 package runtimetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -234,6 +235,10 @@ func publishes(t *testing.T, f Fixture) {
 		f.start(t, a)
 		ports := f.await(t, "a", runtime.Up).Ports
 		require.Len(t, ports, 3)
+		berths := cmp.Or(ports[0].Via, ports[0].Inner, net.JoinHostPort(ports[0].IP, strconv.Itoa(ports[0].Public)))
+		for i := range ports {
+			ports[i].Via, ports[i].Inner = "", ""
+		}
 		require.Equal(t, compute.PublishedPort{Private: 9001, Public: ports[2].Public, Type: "tcp", IP: "127.0.0.1"}, ports[2])
 		require.NotZero(t, ports[2].Public)
 		require.Eventually(t, func() bool { return strings.Contains(f.log(t, "a"), "all") }, patience, look)
@@ -250,6 +255,15 @@ func publishes(t *testing.T, f Fixture) {
 			answer, _ := io.ReadAll(conn)
 			return string(answer) == "ok"
 		}, patience, look)
+		require.Eventually(t, func() bool {
+			conn, err := runtime.Dial(f.Runtime)(t.Context(), "tcp", berths)
+			if err != nil {
+				return false
+			}
+			defer func() { _ = conn.Close() }()
+			answer, _ := io.ReadAll(conn)
+			return string(answer) == "ok"
+		}, patience, look, "berth itself reaches it")
 		require.NoError(t, f.Runtime.Stop(t.Context(), "a", grace))
 
 		require.Empty(t, f.state(t, "a").Ports)

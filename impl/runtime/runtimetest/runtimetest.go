@@ -67,7 +67,7 @@ func (f Fixture) needs(t *testing.T, abilities ...Ability) {
 	t.Helper()
 	for _, a := range abilities {
 		if why, lacks := f.Lacks[a]; lacks {
-			t.Skipf("this runtime has no %s: %s", a, why)
+			t.Skipf("SKIPPED: this runtime has no %s: %s", a, why)
 		}
 	}
 }

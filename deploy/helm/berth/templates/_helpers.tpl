@@ -22,6 +22,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.secretKey.existingSecret | default (printf "%s-key" (include "berth.name" .)) }}
 {{- end -}}
 
+{{- /* The name of the port that clients reach, which says what is spoken there. */ -}}
+{{- define "berth.port" -}}
+{{ ternary "https" "http" (ne .Values.tls.existingSecret "") }}
+{{- end -}}
+
 {{- define "berth.podNamespace" -}}
 {{ .Values.kubernetes.namespace | default .Release.Namespace }}
 {{- end -}}

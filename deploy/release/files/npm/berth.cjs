@@ -8,7 +8,7 @@ let program;
 try {
   program = require.resolve(`${name}/bin/berth${process.platform === "win32" ? ".exe" : ""}`);
 } catch {
-  console.error(`berth: the package ${name} is not installed. It comes with berth unless npm omits optional dependencies, or there is none for this system.`);
+  console.error(`berth: the package ${name} is not installed. It comes with berth-server unless npm omits optional dependencies, or there is none for this system.`);
   process.exit(1);
 }
 

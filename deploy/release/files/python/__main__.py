@@ -1,4 +1,4 @@
-"""Runs the program: python -m berth serve."""
+"""Runs the program: python -m berth serve, or berth-server serve."""
 
 import os
 import subprocess
@@ -6,7 +6,14 @@ import sys
 
 from berth import find_program
 
-program = find_program()
-if os.name == "nt":
-    sys.exit(subprocess.call([program, *sys.argv[1:]]))
-os.execv(program, [program, *sys.argv[1:]])
+
+def main() -> None:
+    """Runs the program with the arguments of this process, and ends as it does."""
+    program = find_program()
+    if os.name == "nt":
+        sys.exit(subprocess.call([program, *sys.argv[1:]]))
+    os.execv(program, [program, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

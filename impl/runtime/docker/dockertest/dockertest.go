@@ -64,7 +64,7 @@ func Need(t testing.TB) (engine *client.Client, owner string) {
 	t.Helper()
 	f, err := find()
 	if err != nil && os.Getenv(required) == "" {
-		t.Skip("no container engine: ", err)
+		t.Skip("SKIPPED: no container engine:", err)
 	}
 	require.NoError(t, err)
 	owner = strings.ToLower(rand.Text())[:10]

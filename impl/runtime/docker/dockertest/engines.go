@@ -47,7 +47,7 @@ var machines = sync.OnceValues(func() (all []Machine, err error) {
 func Machines(t *testing.T) (all []Machine, certs string) {
 	t.Helper()
 	if os.Getenv("BERTH_TEST_ENGINES") == "" {
-		t.Skip("no engines: run it by make engines")
+		t.Skip("SKIPPED: no engines: run it by make engines")
 	}
 	found, err := machines()
 	require.NoError(t, err)

@@ -33,12 +33,12 @@ func Tools(t testing.TB, programs ...string) string {
 	for _, name := range programs {
 		at, err := exec.LookPath(name)
 		if err != nil {
-			t.Skip("this machine has no ", name)
+			t.Skip("SKIPPED: this machine has no", name)
 		}
 		files["usr/bin/"+filepath.Base(name)] = at
 		linked, err := exec.CommandContext(t.Context(), "ldd", at).Output()
 		if err != nil {
-			t.Skip("it is not known which libraries ", name, " takes: ", err)
+			t.Skip("SKIPPED: it is not known which libraries", name, "takes:", err)
 		}
 		for _, found := range library.FindAllStringSubmatch(string(linked), -1) {
 			files[strings.TrimPrefix(found[1], "/")] = found[1]

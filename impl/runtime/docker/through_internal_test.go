@@ -1,0 +1,89 @@
+package docker
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+func TestThrough_AddressMeansAPortOfOneMachine(t *testing.T) {
+	t.Parallel()
+	at := netip.MustParseAddrPort("127.0.0.1:20001")
+	one, other := through("ssh://berth@box-1", at), through("ssh://berth@box-2", at)
+	require.NotEqual(t, one, other, "they share no connection")
+	engine, port, ok := beyond(one)
+	require.True(t, ok)
+	require.Equal(t, []string{"ssh://berth@box-1", "127.0.0.1:20001"}, []string{engine, port})
+
+	for _, text := range []string{"127.0.0.1:80", "box.example:80", "xyz" + throughName + ":80", "6162" + throughName + ":80", throughName} {
+		_, _, ok := beyond(text)
+		require.False(t, ok, text)
+	}
+}
+
+func TestTunnels_AreBounded(t *testing.T) {
+	t.Parallel()
+	var all tunnels
+	for range mostThrough {
+		_, err := all.begin("ssh://box")
+		require.NoError(t, err)
+	}
+	_, err := all.dial(t.Context(), "tcp", through("ssh://box", netip.MustParseAddrPort("127.0.0.1:1")))
+	require.ErrorIs(t, err, errManyThrough)
+	all.end()
+	options, err := all.begin("ssh://another")
+	require.NoError(t, err)
+	first, err := all.begin("ssh://box")
+	require.ErrorIs(t, err, errManyThrough)
+	require.Empty(t, first)
+	require.NotContains(t, options, all.shared["ssh://box"], "each machine has a connection of its own")
+
+	dir := all.dir
+	all.close()
+	require.NoDirExists(t, dir)
+	_, err = all.begin("ssh://box")
+	require.ErrorIs(t, err, errClosed)
+}
+
+// Where an engine is on another machine, its loopback is not this one's.
+func TestReached_IsWhereTheEngineIs(t *testing.T) {
+	t.Parallel()
+	every, loopback, other := netip.IPv4Unspecified(), netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("10.0.0.7")
+	for name, c := range map[string]struct {
+		host   string
+		direct bool
+		bound  netip.Addr
+		via    string
+		inner  string
+	}{
+		"this machine":          {"unix:///run/docker.sock", false, every, "", ""},
+		"by SSH":                {"ssh://berth@box", false, every, "127.0.0.1:5000", ""},
+		"by SSH, its loopback":  {"ssh://berth@box", false, loopback, "127.0.0.1:5000", ""},
+		"by SSH, one address":   {"ssh://berth@box", false, other, "10.0.0.7:5000", ""},
+		"by SSH, directly":      {"ssh://berth@box", true, every, "", "box:5000"},
+		"by TCP":                {"tcp://box:2376", false, every, "", "box:5000"},
+		"by TCP, its loopback":  {"tcp://box:2376", false, loopback, "", "box:5000"},
+		"by TCP, one address":   {"tcp://box:2376", false, other, "", ""},
+		"the engine of DOCKER_": {"", false, loopback, "", ""},
+	} {
+		h := &Runtime{config: Config{Host: c.host, DirectHTTP: c.direct}}
+		p := h.reached(compute.PublishedPort{Private: 80, Public: 5000}, c.bound)
+		require.Equal(t, c.inner, p.Inner, name)
+		if c.via == "" {
+			require.Empty(t, p.Via, name)
+			continue
+		}
+		engine, at, ok := beyond(p.Via)
+		require.True(t, ok, name)
+		require.Equal(t, []string{c.host, c.via}, []string{engine, at}, name)
+	}
+
+	h := &Runtime{config: Config{Host: "ssh://box"}}
+	require.Equal(t, compute.PublishedPort{Private: 80}, h.reached(compute.PublishedPort{Private: 80}, netip.Addr{}), "it is not published")
+	_, _, err := net.SplitHostPort(through("ssh://box", netip.MustParseAddrPort("[::1]:80")))
+	require.NoError(t, err)
+}

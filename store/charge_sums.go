@@ -1,0 +1,21 @@
+package store
+
+import (
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// ChargeSums stores what charges came to that ended long ago, by day of UTC. A sum counts where its day begins.
+type ChargeSums interface {
+	// SumCharges adds charges that ended at the time or before it to the sums of their days, the first ended first, and deletes them. It takes at
+	// most so many days of charges and reports how many: fewer mean that there are no more. One that has more days than are left stays,
+	// SummedUntil being how far it was taken. Open ones are left alone.
+	SumCharges(until time.Time, most int) (days int, err error)
+	// ListChargeSums gives the user's sums of the items whose day begins at from or later, and before to, in the order of the days; of one
+	// resource alone if it is not nil.
+	ListChargeSums(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.ChargeSum, error)
+	// EachSpent calls charge for the charges of all users, or of one, as ListCharges finds them, and sum for the sums, as ListChargeSums
+	// does: all in the order of users, resources and items.
+	EachSpent(user compute.UserID, from, to time.Time, charge func(compute.Charge) error, sum func(compute.ChargeSum) error) error
+}

@@ -1,0 +1,83 @@
+package postgres_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/postgres"
+	"github.com/berthdev/berth/store/storetest"
+)
+
+func TestUpgrade_MakesUsersOfKeys(t *testing.T) {
+	t.Parallel()
+	url, err := cluster.Schema(t.Context())
+	require.NoError(t, err)
+	open := func(t *testing.T, clock compute.Clock) store.Store {
+		db, err := postgres.Open(t.Context(), url, clock)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	storetest.UsersOfKeys(t, open, func(t *testing.T) {
+		conn, err := pgx.Connect(t.Context(), url)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, conn.Close(t.Context())) }()
+		for _, statement := range []string{
+			"DROP TABLE users, charge_sums", "DROP INDEX charges_ended", "ALTER TABLE charges DROP COLUMN summed_until",
+			"UPDATE berth_schema SET version = 4",
+		} {
+			_, err := conn.Exec(t.Context(), statement)
+			require.NoError(t, err)
+		}
+	})
+}
+
+// TestHoldAdmins_OneOfTwoProcessesWaits: berth users works beside the server, and each sees what became of the admins of the other.
+func TestHoldAdmins_OneOfTwoProcessesWaits(t *testing.T) {
+	t.Parallel()
+	url, err := cluster.Schema(t.Context())
+	require.NoError(t, err)
+	clock := compute.SystemClock{}
+	var both [2]store.Store
+	for i := range both {
+		both[i], err = postgres.Open(t.Context(), url, clock)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, both[i].Close()) }()
+	}
+	names := [2]compute.UserID{"ada", "bob"}
+	for _, name := range names {
+		require.NoError(t, both[0].Write(t.Context(), func(tx store.Tx) error {
+			return tx.InsertUser(compute.User{Name: name, Role: compute.RoleAdmin})
+		}))
+	}
+
+	for range 20 {
+		var left [2]bool
+		var done sync.WaitGroup
+		for i, s := range both {
+			done.Go(func() {
+				err := s.Write(t.Context(), func(tx store.Tx) error {
+					n, err := tx.HoldAdmins()
+					left[i] = n > 1
+					if err != nil || n == 1 {
+						return err
+					}
+					return tx.UpdateUser(compute.User{Name: names[i], Role: compute.RoleMember})
+				})
+				require.NoError(t, err)
+			})
+		}
+		done.Wait()
+		require.NotEqual(t, left[0], left[1], "one of the two went")
+		for _, name := range names {
+			require.NoError(t, both[0].Write(t.Context(), func(tx store.Tx) error {
+				return tx.UpdateUser(compute.User{Name: name, Role: compute.RoleAdmin})
+			}))
+		}
+	}
+}
