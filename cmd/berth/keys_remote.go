@@ -122,7 +122,10 @@ func revokeKeyRemotely(cmd *cobra.Command, named string) error {
 
 // newKeyOf is what a server is asked for.
 func newKeyOf(name, user string, scopes []string, exempt bool, contract string, spendLimit float64, expiry time.Duration) controls.NewKey {
-	wanted := controls.NewKey{Name: &name, Scopes: scopes, Exempt: &exempt}
+	wanted := controls.NewKey{Scopes: scopes, Exempt: &exempt}
+	if name != "" {
+		wanted.Name = &name
+	}
 	if user != "" {
 		wanted.User = &user
 	}

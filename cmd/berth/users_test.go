@@ -61,7 +61,7 @@ func usersFrom(t *testing.T, s *served, flags ...string) {
 	require.Contains(t, s.run("users", "create", "bob", "--role", "chief").err, `--role: "chief" is not admin, member, reader`)
 	require.Contains(t, s.run("users", "set-role", "ada", "chief").err, `the role: "chief" is not admin, member, reader`)
 	require.Contains(t, s.run("users", "disable", "nobody").err, `user "nobody" does not exist`)
-	require.Contains(t, s.run("keys", "create", "--name", "n", "--user", "ada", "--scope", "admin").err, "the role member of the user ada does not allow the scope admin")
+	require.Contains(t, s.run("keys", "create", "--user", "ada", "--scope", "admin").err, "the role member of the user ada does not allow the scope admin")
 	require.Equal(t, "deleted eve\n", s.done("users", "delete", "eve"))
 
 	offered := call(t.Context(), "", append([]string{"__complete", "users", "set-role"}, append(flags, "")...)...)
