@@ -14,7 +14,7 @@ export function Overview() {
   const endpoints = useEndpoints()
   const healths = useHealths(endpoints.data?.map(e => e.id))
   const failures = useResource('recent failures', () => send('get', '/_berth/jobs', { query: { status: 'FAILED', limit: 8 } }), ['job'])
-  const history = useResource(session.value?.follows ? 'history' : null, async () => (await send('get', '/_berth/history')).samples, ['job', 'worker', 'pod'])
+  const history = useResource(session.value?.follows && session.value.may.hosts ? 'history' : null, async () => (await send('get', '/_berth/history')).samples, ['job', 'worker', 'pod'])
 
   const running = pods.data?.filter(p => p.status === 'RUNNING') ?? []
   const all = [...(healths.data?.values() ?? [])]
