@@ -2,52 +2,220 @@ package control
 
 import (
 	"context"
-	"maps"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
 )
 
-// PublicKeys gives the user's SSH keys as one text, a blank line between two; empty: none.
-func (c *Control) PublicKeys(ctx context.Context, user compute.UserID) (string, error) {
-	lines, err := c.SSHKeys(ctx, user)
-	return strings.Join(lines, "\n\n"), err
+// userOf gives the user of the name, and whether there is one.
+func userOf(tx store.Users, name compute.UserID) (u compute.User, known bool, err error) {
+	u, err = tx.User(name)
+	if compute.CodeOf(err) == compute.NotFound {
+		return compute.User{}, false, nil
+	}
+	return u, err == nil, err
 }
 
-// SetPublicKeys replaces the user's SSH keys by the lines of the text. Errors as for SetSSHKeys.
-func (c *Control) SetPublicKeys(ctx context.Context, user compute.UserID, text string) error {
-	lines := []string{}
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
+// userOfKey gives the user of a key that is to be made, who is made too if there is none: an admin if it is the owner or the key is to have the scope
+// admin, and a member else (rule users.made). Invalid, with a line for each, for scopes that its role does not allow (rule users.keys).
+func userOfKey(tx store.Tx, k compute.Key) (compute.User, error) {
+	u, known, err := userOf(tx, k.UserID)
+	if err != nil {
+		return u, err
+	}
+	if !known {
+		u = compute.User{Name: k.UserID, Role: compute.RoleMember}
+		if k.UserID == compute.Owner || slices.Contains(k.Scopes, compute.ScopeAdmin) {
+			u.Role = compute.RoleAdmin
+		}
+		return insertUser(tx, u, "/user")
+	}
+
+	bound := k.Bounded(u, true).Role
+	var fields []string
+	for i, s := range k.Scopes {
+		if !bound.Allows(s) {
+			fields = append(fields, fmt.Sprintf("/scopes/%d: the role %s of the user %s does not allow the scope %s", i, u.Role, u.Name, s))
 		}
 	}
-	return c.SetSSHKeys(ctx, user, lines)
+	if fields == nil {
+		return u, nil
+	}
+	_, first, _ := strings.Cut(fields[0], ": ")
+	return u, &compute.Error{Code: compute.Invalid, Detail: first, Fields: fields}
 }
 
-// envPublicKey is where a container with StartSSH finds the user's SSH keys.
-const envPublicKey = "PUBLIC_KEY"
-
-// envPassword is where a container with StartJupyter finds its password.
-const envPassword = "JUPYTER_PASSWORD"
-
-// addPassword gives the pod a password, unless its own environment has one.
-func (c *Control) addPassword(p *compute.Pod) {
-	if _, own := p.Env[envPassword]; !own {
-		p.Env = maps.Clone(p.Env)
-		p.Env[envPassword] = c.ids.Word(32)
+// insertUser makes a user. Invalid, naming the field, for a name that is none; Conflict for one that is taken; Rejected if there are as many as there may be.
+func insertUser(tx store.Tx, u compute.User, field string) (compute.User, error) {
+	if wrong := compute.CheckUserName(u.Name); wrong != "" {
+		return u, &compute.Error{Code: compute.Invalid, Detail: wrong, Fields: []string{field + ": " + wrong}}
 	}
+	if _, known, err := userOf(tx, u.Name); err != nil || known {
+		if known {
+			err = compute.Errorf(compute.Conflict, "there is a user %s already", u.Name)
+		}
+		return u, err
+	}
+
+	n, err := tx.CountUsers()
+	if err != nil {
+		return u, err
+	}
+	if n >= compute.MostUsers {
+		return u, compute.Errorf(compute.Rejected, "there are %d users, and there may be no more: delete some", n)
+	}
+	u.CreatedAt = tx.Wall()
+	return u, tx.InsertUser(u)
 }
 
-// addPublicKeys gives the pod the user's SSH keys, unless its own environment says what they are.
-func addPublicKeys(tx store.SSHKeys, p *compute.Pod) error {
-	if _, own := p.Env[envPublicKey]; own {
-		return nil
+// Users gives all users, oldest first.
+func (r *Keyring) Users(ctx context.Context) (users []compute.User, err error) {
+	err = r.store.Read(ctx, func(tx store.Tx) error {
+		users, err = tx.ListUsers()
+		return err
+	})
+	return users, err
+}
+
+// CreateUser makes a user, who has no key yet (rule users.create). Invalid for a name that is none, Conflict for one that is taken, Rejected beyond
+// compute.MostUsers.
+func (r *Keyring) CreateUser(ctx context.Context, name compute.UserID, role compute.Role) (u compute.User, err error) {
+	err = r.store.Write(ctx, func(tx store.Tx) error {
+		u, err = insertUser(tx, compute.User{Name: name, Role: role}, "/name")
+		return err
+	})
+	return u, err
+}
+
+// ChangeUser changes a user, whose keys permit what they permit then from the next request on (rules users.set-role, users.disabled). NotFound for an
+// unknown one; Conflict if no admin were left who is not disabled (rule users.last-admin).
+func (r *Keyring) ChangeUser(ctx context.Context, name compute.UserID, c compute.UserChange) (u compute.User, err error) {
+	err = r.store.Write(ctx, func(tx store.Tx) error {
+		admins, err := tx.HoldAdmins()
+		if err != nil {
+			return err
+		}
+		if u, err = tx.User(name); err != nil {
+			return err
+		}
+
+		was := administers(u)
+		set(&u.Role, c.Role)
+		set(&u.Disabled, c.Disabled)
+		if was && !administers(u) && admins == 1 {
+			return errLastAdmin(name)
+		}
+		return tx.UpdateUser(u)
+	})
+	if err != nil {
+		return compute.User{}, err
 	}
-	keys, err := tx.SSHKeys(p.UserID)
-	if err == nil && len(keys) > 0 {
-		p.Env[envPublicKey] = strings.Join(keys, "\n")
+	return u, r.Refresh(ctx)
+}
+
+func administers(u compute.User) bool { return u.Role == compute.RoleAdmin && !u.Disabled }
+
+func errLastAdmin(name compute.UserID) error {
+	return compute.Errorf(compute.Conflict, "%s is the last admin: make another user an admin first", name)
+}
+
+// DeleteUser removes a user and revokes its keys (rule users.delete). NotFound for an unknown one; Conflict if it is the last admin, or, unless keep
+// says that they stay where they are, has resources (rules users.last-admin, users.delete.resources).
+func (r *Keyring) DeleteUser(ctx context.Context, name compute.UserID, keep bool) error {
+	err := r.store.Write(ctx, func(tx store.Tx) error {
+		admins, err := tx.HoldAdmins()
+		if err != nil {
+			return err
+		}
+		u, err := tx.User(name)
+		if err != nil {
+			return err
+		}
+		if administers(u) && admins == 1 {
+			return errLastAdmin(name)
+		}
+
+		if !keep {
+			if err := hasNothing(tx, name); err != nil {
+				return err
+			}
+		}
+		if err := revokeAll(tx, name); err != nil {
+			return err
+		}
+		return tx.DeleteUser(name)
+	})
+	if err != nil {
+		return err
+	}
+	return r.Refresh(ctx)
+}
+
+// revokeAll revokes the keys of a user. Those of its workers end with these.
+func revokeAll(tx store.Keys, user compute.UserID) error {
+	keys, err := tx.ListKeys()
+	for _, k := range keys {
+		if err == nil && k.UserID == user && k.WorkerID == "" && k.RevokedAt.IsZero() {
+			err = tx.RevokeKey(k.ID)
+		}
 	}
 	return err
+}
+
+// hasNothing gives Conflict if the user has resources, with how many of which kinds.
+func hasNothing(tx store.Tx, user compute.UserID) error {
+	var has []string
+	var failed []error
+	for _, kind := range []struct {
+		one, many string
+		count     func() (int, error)
+	}{
+		{"pod", "pods", counting(user, tx.ListPods)},
+		{"endpoint", "endpoints", counting(user, tx.ListEndpointsOf)},
+		{"cluster", "clusters", counting(user, tx.ListClusters)},
+		{"network volume", "network volumes", counting(user, tx.ListVolumes)},
+		{"global volume", "global volumes", counting(user, globalVolumes(tx))},
+		{"template", "templates", counting(user, tx.ListTemplates)},
+		{"registry", "registries", counting(user, tx.ListRegistries)},
+		{"delegation", "delegations", counting(user, tx.ListDelegations)},
+		{"secret", "secrets", counting(user, tx.ListSecrets)},
+		{"SSH key", "SSH keys", counting(user, tx.SSHKeys)},
+		{"app", "apps", counting(user, tx.ListFlashApps)},
+	} {
+		n, err := kind.count()
+		failed = append(failed, err)
+		switch {
+		case n == 1:
+			has = append(has, "1 "+kind.one)
+		case n > 1:
+			has = append(has, fmt.Sprintf("%d %s", n, kind.many))
+		}
+	}
+
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	if len(has) > 0 {
+		return compute.Errorf(compute.Conflict, "the user %s has %s: delete these first, or ask to keep them without a user", user, strings.Join(has, ", "))
+	}
+	return nil
+}
+
+func counting[T any](user compute.UserID, list func(compute.UserID) ([]T, error)) func() (int, error) {
+	return func() (int, error) {
+		all, err := list(user)
+		return len(all), err
+	}
+}
+
+// globalVolumes lists those of a user, as far as it is counted.
+func globalVolumes(tx store.GlobalVolumes) func(compute.UserID) ([]compute.GlobalVolume, error) {
+	return func(user compute.UserID) ([]compute.GlobalVolume, error) {
+		all, _, err := tx.PageGlobalVolumes(user, compute.Page{Limit: 1000})
+		return all, err
+	}
 }
