@@ -91,6 +91,7 @@ type RunningClock struct {
 
 	machine func() (wall time.Time, elapsed time.Duration)
 	stepped atomic.Int64 // nanoseconds, by Step
+	applied atomic.Int64 // of stepped, what Adjust was called after
 
 	anchor  atomic.Int64 // of Wall, in nanoseconds since 1970: the time of day when elapsed was 0
 	base    atomic.Int64 // of Now, likewise
@@ -172,10 +173,16 @@ func (c *RunningClock) Paused() time.Duration { return time.Duration(c.paused.Lo
 // before the first reading.
 func (c *RunningClock) SetLag(lag time.Duration) { c.base.Store(c.anchor.Load() - int64(lag)) }
 
-// Stepped gives by how much the machine's time of day has stepped since the anchor was set; 0 for less than LeastStep.
+// Stepped gives by how much the machine's time of day has stepped since the anchor was set; 0 for less than LeastStep. A step by
+// Step is exact: the machine's time of day, which is corrected little by little, does not blur it.
 func (c *RunningClock) Stepped() time.Duration {
 	wall, elapsed := c.machine()
-	step := time.Duration(wall.UnixNano() + c.stepped.Load() - c.anchor.Load() - int64(elapsed))
+	stepped := c.stepped.Load()
+
+	step := time.Duration(wall.UnixNano() + stepped - c.anchor.Load() - int64(elapsed))
+	if byTest := time.Duration(stepped - c.applied.Load()); (step - byTest).Abs() < LeastStep {
+		step = byTest
+	}
 	if step.Abs() < LeastStep {
 		return 0
 	}
@@ -183,7 +190,10 @@ func (c *RunningClock) Stepped() time.Duration {
 }
 
 // Adjust moves the anchor, and so Wall alone.
-func (c *RunningClock) Adjust(step time.Duration) { c.anchor.Add(int64(step)) }
+func (c *RunningClock) Adjust(step time.Duration) {
+	c.applied.Store(c.stepped.Load())
+	c.anchor.Add(int64(step))
+}
 
 // Step has the clock see the machine's time of day stepped by so much, for tests.
 func (c *RunningClock) Step(by time.Duration) { c.stepped.Add(int64(by)) }
