@@ -52,7 +52,7 @@ func (r *rows) next() ([]any, error) {
 	}
 	for i := range row {
 		if row[i], err = value(row[i]); err != nil {
-			return nil, fmt.Errorf("column %s: %w", r.of.Fields[i].Name, err)
+			return nil, fmt.Errorf("column %s: %w", r.answer.FieldDescriptions()[i].Name, err)
 		}
 	}
 	return row, nil

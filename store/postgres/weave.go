@@ -177,9 +177,6 @@ func (p *part) queue(batch *pgx.Batch) error {
 
 // read gives each of the functions what is theirs of the answer.
 func (p *part) read(answer *rows) error {
-	if p.set != nil {
-		answer.of = p.set.of
-	}
 	if err := answer.read(); err != nil {
 		return err
 	}
