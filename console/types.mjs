@@ -15,7 +15,7 @@ const forms = {
     'CreateNetworkVolumeRequest', 'UpdateNetworkVolumeRequest', 'CreateGlobalVolumeRequest', 'UpdateGlobalVolumeRequest', 'CreateSecretRequest',
     'UpdateSecretRequest', 'CreateRegistryRequest', 'CreateDelegationRequest'],
   queue: ['Submission'],
-  controls: ['NewKey', 'Fault', 'Quotas', 'FleetSettings', 'NewHost', 'Script', 'Verification'],
+  controls: ['NewKey', 'NewUser', 'UserChange', 'Fault', 'Quotas', 'FleetSettings', 'NewHost', 'Script', 'Verification'],
 }
 
 // resolved replaces references by what they name, and keeps what forms read.

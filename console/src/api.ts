@@ -40,7 +40,7 @@ const ofControls = /^\/_berth\/(clock|reset|keys|quotas|faults|endpoints\/[^/]+\
 // keyFor gives the key to send to a path: with one key alone it is that one.
 export function keyFor(path: string): string {
   const { key, controls } = keys.value
-  return ofControls.test(path) || (path.startsWith('/_berth/hosts') && controls) ? controls || key : key || controls
+  return ofControls.test(path) || (/^\/_berth\/(hosts|users)/.test(path) && controls) ? controls || key : key || controls
 }
 
 export function fill(path: string, values: Record<string, string | number> = {}): string {

@@ -27,6 +27,7 @@ import { Workers, WorkerPage } from './pages/workers'
 import { Clusters, Registries, Secrets, Templates, Volumes } from './pages/resources'
 import { Hosts } from './pages/hosts'
 import { Keys } from './pages/keys'
+import { Users } from './pages/users'
 import { Billing } from './pages/billing'
 import { Clock } from './pages/clock'
 import { Faults } from './pages/faults'
@@ -38,7 +39,7 @@ import { Documents } from './pages/documents'
 
 const lists: Record<string, ComponentType> = {
   pods: Pods, endpoints: Endpoints, jobs: Jobs, workers: Workers, clusters: Clusters, hosts: Hosts, templates: Templates, volumes: Volumes, secrets: Secrets,
-  registries: Registries, keys: Keys, billing: Billing, clock: Clock, faults: Faults, journal: Journal, webhooks: Webhooks, states: States, graphql: GraphQL, documents: Documents,
+  registries: Registries, keys: Keys, users: Users, billing: Billing, clock: Clock, faults: Faults, journal: Journal, webhooks: Webhooks, states: States, graphql: GraphQL, documents: Documents,
 }
 const creates: Record<string, ComponentType> = { pods: NewPod, endpoints: NewEndpoint, jobs: NewJob }
 const details: Record<string, ComponentType<{ id: string }>> = { pods: PodPage, endpoints: EndpointPage, jobs: JobPage }

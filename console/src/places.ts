@@ -18,7 +18,7 @@ export function sections(): Section[] {
       title: 'Resources', places: [
         { path: 'templates', title: 'Templates', icon: 'templates', letter: 't' }, { path: 'volumes', title: 'Volumes', icon: 'volumes', letter: 'v' },
         { path: 'secrets', title: 'Secrets', icon: 'secrets', letter: 's' }, { path: 'registries', title: 'Registries', icon: 'registries', letter: 'r' },
-        { path: 'keys', title: 'Keys', icon: 'keys', letter: 'k' }, { path: 'billing', title: 'Billing', icon: 'billing', letter: 'b' },
+        { path: 'keys', title: 'Keys', icon: 'keys', letter: 'k' }, { path: 'users', title: 'Users', icon: 'users', letter: 'u' }, { path: 'billing', title: 'Billing', icon: 'billing', letter: 'b' },
       ],
     },
     {

@@ -4,7 +4,7 @@ import { fair, go, key, open, done, settled, shot, until } from './harness.mjs'
 export const all = [
   ['overview', ''], ['pods', '/pods'], ['pod-new', '/pods/new'], ['pod', '/pods/consoletrain01'], ['endpoints', '/endpoints'], ['endpoint-new', '/endpoints/new'], ['endpoint', '/endpoints/consolecaption'],
   ['endpoint-jobs', '/endpoints/consolecaption?tab=jobs'], ['endpoint-workers', '/endpoints/consolecaption?tab=workers'], ['endpoint-releases', '/endpoints/consolecaption?tab=releases'], ['endpoint-settings', '/endpoints/consolecaption?tab=settings'], ['endpoint-script', '/endpoints/consolecaption?tab=script'],
-  ['jobs', '/jobs'], ['job-new', '/jobs/new'], ['workers', '/workers'], ['clusters', '/clusters'], ['hosts', '/hosts'], ['templates', '/templates'], ['volumes', '/volumes'], ['secrets', '/secrets'], ['registries', '/registries'], ['keys', '/keys'], ['billing', '/billing'],
+  ['jobs', '/jobs'], ['job-new', '/jobs/new'], ['workers', '/workers'], ['clusters', '/clusters'], ['hosts', '/hosts'], ['templates', '/templates'], ['volumes', '/volumes'], ['secrets', '/secrets'], ['registries', '/registries'], ['keys', '/keys'], ['users', '/users'], ['billing', '/billing'],
   ['clock', '/clock'], ['faults', '/faults'], ['journal', '/journal'], ['webhooks', '/webhooks'], ['states', '/states'], ['graphql', '/graphql'], ['documents', '/documents'], ['nothing', '/nowhere'],
 ]
 
