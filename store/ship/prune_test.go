@@ -437,3 +437,19 @@ func TestBase_IsMadeHoweverMuchIsWritten(t *testing.T) {
 	_, there := restored(t, to, ship.Wish{})
 	require.Equal(t, n, there)
 }
+
+func TestPrune_ThatFailsIsCountedAndShippingGoesOn(t *testing.T) {
+	t.Parallel()
+	db, to := open(t), target(t)
+	for range 2 {
+		_, stop := start(t, db, to)
+		require.NoError(t, stop())
+	}
+
+	s, _ := start(t, db, &deletes{Target: to}, func(o *ship.Options) { o.Keep = time.Nanosecond })
+	require.Eventually(t, func() bool { return s.Status().Failures > 0 }, long, 5*time.Millisecond)
+	insert(t, db, 0, 5, 1000)
+	shipped(t, s)
+	_, n := restored(t, to, ship.Wish{})
+	require.Equal(t, 5, n)
+}
