@@ -142,20 +142,20 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 		return err
 	}
 
-	ctx = context.WithoutCancel(ctx)
+	whole := context.WithoutCancel(ctx)
 	for _, v := range p.volumes {
-		if _, err := ask(ctx, func(ctx context.Context) (client.VolumeCreateResult, error) { return h.engine.VolumeCreate(ctx, v) }); err != nil {
+		if _, err := ask(whole, func(ctx context.Context) (client.VolumeCreateResult, error) { return h.engine.VolumeCreate(ctx, v) }); err != nil {
 			return fmt.Errorf("volume %s: %w", v.Name, err)
 		}
 	}
 
-	if err := h.discard(ctx, a.ID); err != nil {
+	if err := h.discard(whole, a.ID); err != nil {
 		return err
 	}
 	if p.link != nil {
 		h.networks.RLock()
 		defer h.networks.RUnlock()
-		if err := h.makeNetwork(ctx, p.link); err != nil {
+		if err := h.makeNetwork(whole, p.link); err != nil {
 			return err
 		}
 	}
@@ -169,27 +169,31 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 	}
 }
 
-// launch makes the container and starts it; one that does not start is removed.
+// launch makes the container and starts it; one that does not start is removed. Of the calls only that which sends the artifact heeds the end
+// of ctx.
 func (h *Runtime) launch(ctx context.Context, a runtime.Allocation, p plan, ports reserved) error {
 	defer ports.release()
+	whole := context.WithoutCancel(ctx)
 	container := h.complete(p.container, a, ports.ports)
-	err := h.create(ctx, container)
+	err := h.create(whole, container)
 	if errdefs.IsConflict(err) { // the engine made it just now, for a call of a berth that was killed
-		if err = h.discard(ctx, a.ID); err == nil {
-			err = h.create(ctx, container)
+		if err = h.discard(whole, a.ID); err == nil {
+			err = h.create(whole, container)
 		}
 	}
 	if err != nil {
 		return err
 	}
 
-	ports.release()
-	_, err = ask(ctx, func(ctx context.Context) (client.ContainerStartResult, error) {
-		return h.engine.ContainerStart(ctx, h.name(a.ID), client.ContainerStartOptions{})
-	})
+	if err = h.giveArtifact(ctx, a); err == nil {
+		ports.release()
+		_, err = ask(whole, func(ctx context.Context) (client.ContainerStartResult, error) {
+			return h.engine.ContainerStart(ctx, h.name(a.ID), client.ContainerStartOptions{})
+		})
+	}
 
 	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
-		if err := h.discard(ctx, a.ID); err != nil {
+		if err := h.discard(whole, a.ID); err != nil {
 			h.config.Log.Warn("container that did not start could not be removed", "allocation", a.ID, "error", err)
 		}
 	}
