@@ -7,8 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -55,6 +59,33 @@ func (c *Check) flashPut(url, artifact string) Answer {
 	_, a := c.exchange(Request{Method: "PUT", URL: url, Body: artifact, Key: "-", Header: map[string]string{"Content-Type": "application/gzip"}})
 	_ = json.Unmarshal(a.Body, &a.JSON) // one that was taken has no body
 	return a
+}
+
+// flashPutSlowly begins to send an artifact, and returns once the server reads it. What it gives sends the rest, and gives the status.
+func (c *Check) flashPutSlowly(url, artifact string) (end func() int) {
+	begun, status := make(chan struct{}), make(chan int, 1)
+	begin := sync.OnceFunc(func() { close(begun) })
+	body, sent := io.Pipe()
+	ctx := httptrace.WithClientTrace(c.context(), &httptrace.ClientTrace{Got1xxResponse: func(int, textproto.MIMEHeader) error { begin(); return nil }})
+	req, err := http.NewRequestWithContext(ctx, "PUT", url, body)
+	require.NoError(c, err)
+	req.ContentLength = int64(len(artifact))
+	req.Header.Set("Expect", "100-continue")
+	go func() {
+		a, err := do(req)
+		_ = body.CloseWithError(err) // nobody reads the rest
+		status <- a.Status
+	}()
+
+	select {
+	case <-begun:
+	case <-time.After(time.Second): // something between here and the server tells nobody
+	}
+	return func() int {
+		_, _ = io.WriteString(sent, artifact)
+		_ = sent.Close()
+		return <-status
+	}
 }
 
 func (c *Check) flashGet(url string) Answer {
@@ -235,10 +266,14 @@ var _ = area(func() {
 		require.Equal(c, 200, c.flashPut(url, artifact).Status)
 		require.Empty(c, c.readFlashApp(*app.Id).FlashBuilds, "an upload is no build")
 		c.wrongly(c.flashFinalize(*c.flashApp("other").Id, key), 200, "NOT_FOUND")
-		c.flashFinalized(*app.Id, key, nil)
+		end := c.flashPutSlowly(url, artifact[:len(artifact)-1]+"x")
+		build := c.flashFinalized(*app.Id, key, nil)
 
 		c.wrongly(c.flashFinalize(*app.Id, key), 200, "CONFLICT")
 		require.Equal(c, 409, c.flashPut(url, artifact).Status)
+		require.Equal(c, 409, end(), "it began before")
+		environment := c.flashDeployed(*c.flashEnvironment(*app.Id, "production").Id, *build.Id)
+		require.Equal(c, artifact, string(c.flashGet(*environment.ActiveArtifact.DownloadUrl).Body))
 	})
 
 	add("flash.manifest", nil, func(c *Check) {

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -16,6 +17,8 @@ type Flash struct {
 	links     artifactLinks
 	clock     compute.Clock
 	files     Artifacts
+
+	finalizing sync.Mutex // no artifact is replaced while its upload is finalized, or after it
 }
 
 // Artifacts are the files of artifacts, by their builds.

@@ -64,18 +64,39 @@ func (f *Flash) Receive(ctx context.Context, id compute.FlashBuildID, expires, t
 		return b, err
 	}
 	err = f.store.Read(ctx, func(tx store.Tx) error {
-		if b, err = tx.FlashBuild(id); err == nil && !b.CreatedAt.IsZero() {
-			err = compute.Errorf(compute.Conflict, "the upload was finalized: prepare another one")
-		}
+		b, err = openUpload(tx, id)
 		return err
 	})
 	return b, err
 }
 
-// Received notes that the artifact is there. NotFound for an upload that is gone.
-func (f *Flash) Received(ctx context.Context, id compute.FlashBuildID) error {
+// openUpload gives an upload that takes an artifact. NotFound for one that is gone, Conflict for one that was finalized.
+func openUpload(tx store.Flash, id compute.FlashBuildID) (compute.FlashBuild, error) {
+	b, err := tx.FlashBuild(id)
+	if err == nil && !b.CreatedAt.IsZero() {
+		err = compute.Errorf(compute.Conflict, "the upload was finalized: prepare another one")
+	}
+	return b, err
+}
+
+// Received has the artifact that has come kept, and notes that it is there. As with Receive, NotFound for an upload that is gone and Conflict for one
+// that was finalized while the artifact came.
+func (f *Flash) Received(ctx context.Context, id compute.FlashBuildID, keep func() error) error {
+	f.finalizing.Lock()
+	defer f.finalizing.Unlock()
+	err := f.store.Read(ctx, func(tx store.Tx) error {
+		_, err := openUpload(tx, id)
+		return err
+	})
+	if err == nil {
+		err = keep()
+	}
+	if err != nil {
+		return err
+	}
+
 	return f.store.Write(ctx, func(tx store.Tx) error {
-		b, err := tx.FlashBuild(id)
+		b, err := openUpload(tx, id)
 		if err != nil {
 			return err
 		}
@@ -91,6 +112,8 @@ func (f *Flash) Finalize(ctx context.Context, user compute.UserID, app compute.F
 	if err := compute.CheckFlashManifest(manifest); err != nil {
 		return b, err
 	}
+	f.finalizing.Lock()
+	defer f.finalizing.Unlock()
 	there := f.files.Has(compute.FlashBuildOf(key))
 
 	err = f.store.Write(ctx, func(tx store.Tx) error {

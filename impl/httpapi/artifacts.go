@@ -38,22 +38,17 @@ func (s *Services) receiveArtifact(r *request) error {
 		return compute.Errorf(compute.Rejected, "the body has %d bytes, and %d were announced as tarballSize", sent.ContentLength, b.Size)
 	}
 
-	err = s.Artifacts.Receive(id, sent.Body, b.Size)
+	err = s.Artifacts.Receive(id, sent.Body, b.Size, func(keep func() error) error { return s.Flash.Received(contextOf(r), id, keep) })
 	_, known := errors.AsType[*compute.Error](err)
 	switch {
 	case err == nil:
+		return r.NoContent(http.StatusOK)
 	case known || errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errSlow
-	default:
-		return &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}
 	}
-
-	if err := s.Flash.Received(contextOf(r), id); err != nil {
-		return err
-	}
-	return r.NoContent(http.StatusOK)
+	return &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}
 }
 
 // sendArtifact is GET /_berth/artifacts/{id}.

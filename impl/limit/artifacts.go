@@ -32,9 +32,10 @@ func NewArtifacts(dir string, n int) *Artifacts {
 // partEnd is in the names of files that are no whole artifacts.
 const partEnd = ".part-"
 
-// Receive keeps what comes as the artifact of the build, on disk when it returns, in place of an earlier one. Rejected for what has another
-// size, or is not compressed with gzip; Unavailable with the cause ErrBusy where too many come at once; else the error of the body.
-func (a *Artifacts) Receive(id compute.FlashBuildID, body io.Reader, size int64) (err error) {
+// Receive takes what comes as the artifact of the build. Once all of it is on disk, received decides whether it is kept: it calls keep, which puts it
+// in the place of an earlier one, or returns why not. Rejected for what has another size, or is not compressed with gzip; Unavailable with the cause
+// ErrBusy where too many come at once; else the error of the body, or that of received.
+func (a *Artifacts) Receive(id compute.FlashBuildID, body io.Reader, size int64, received func(keep func() error) error) error {
 	select {
 	case a.room <- struct{}{}:
 		defer func() { <-a.room }()
@@ -66,13 +67,16 @@ func (a *Artifacts) Receive(id compute.FlashBuildID, body io.Reader, size int64)
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
 		return notKept(err)
 	}
-	if err := os.Rename(file.Name(), a.Path(id)); err != nil {
-		return notKept(err)
-	}
-	if err := atomicfile.SyncDir(a.dir); err != nil {
-		return notKept(err)
-	}
-	return nil
+	return received(func() error {
+		err := os.Rename(file.Name(), a.Path(id))
+		if err == nil {
+			err = atomicfile.SyncDir(a.dir)
+		}
+		if err != nil {
+			return notKept(err)
+		}
+		return nil
+	})
 }
 
 // part makes the file of an artifact that comes. Over removes what is left of it.
