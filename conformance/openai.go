@@ -209,6 +209,9 @@ var _ = area(func() {
 				require.Equal(c, want, string(a.Body))
 			}
 		}
+		long := `{"id":"x","text":"` + strings.Repeat("x", 300<<10) + `"}`
+		a := c.openAI(openAIRoutes[0], func(id string) { c.done(openAIWorker, id, `{"output":`+long+`}`) })
+		require.True(c, long == string(a.Body), "a long one")
 
 		for _, report := range []string{`{}`, `{"output":[]}`} {
 			a := c.openAI(openAIRoutes[0], func(id string) {

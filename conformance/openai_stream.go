@@ -37,7 +37,9 @@ var _ = area(func() {
 	})
 
 	add("openai.stream.unstreamed", openAIOps[:1], func(c *Check) {
+		long := `{"a":"` + strings.Repeat("x", 300<<10) + `"}`
 		for output, want := range map[string]string{
+			long:                      "data: " + long + "\n\n",
 			`{"a":1}`:                 "data: {\"a\":1}\n\n",
 			`["data: 1\n\n",{"b":2}]`: "data: 1\n\ndata: {\"b\":2}\n\n",
 		} {

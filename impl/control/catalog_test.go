@@ -33,6 +33,31 @@ func TestCatalog_BuiltInIsAFileLikeAnOperators(t *testing.T) {
 	require.Equal(t, want, have)
 }
 
+func TestCatalog_TakesTheLeastOfEach(t *testing.T) {
+	t.Parallel()
+	const least = `{"gpus":[{"id":"g","name":"g","manufacturer":"NVIDIA","memoryGb":1,"secure":{"price":0,"spotPrice":0,"maxCount":1},"vcpuPerGpu":1,"memoryGbPerGpu":1}],
+		"cpus":[{"id":"c","name":"c","memoryPerVcpuGb":1,"minVcpu":2,"maxVcpu":2}],"dataCenters":[{"id":"d","name":"d","region":"EUROPE","country":"RO"}],
+		"templates":[{"id":"t","name":"t","image":"i","source":"official","category":"NVIDIA","diskGb":1,"persistent":{"sizeGb":10,"path":"/p"}}]}`
+	_, err := control.LoadCatalog(write(t, least))
+	require.NoError(t, err)
+	for change, want := range map[[2]string]string{
+		{`"memoryGb":1`, `"memoryGb":0`}:               `gpus[0].memoryGb must be at least 1`,
+		{`"maxCount":1`, `"maxCount":0`}:               `gpus[0].secure.maxCount must be at least 1`,
+		{`"spotPrice":0`, `"spotPrice":-0.1`}:          `gpus[0].secure.spotPrice must be at most the price, and not negative`,
+		{`"vcpuPerGpu":1`, `"vcpuPerGpu":0`}:           `gpus[0].vcpuPerGpu must be at least 1`,
+		{`"memoryGbPerGpu":1`, `"memoryGbPerGpu":0`}:   `gpus[0].memoryGbPerGpu must be at least 1`,
+		{`"memoryPerVcpuGb":1`, `"memoryPerVcpuGb":0`}: `cpus[0].memoryPerVcpuGb must be at least 1`,
+		{`"minVcpu":2`, `"minVcpu":1`}:                 `cpus[0].minVcpu must be a power of two, at least 2`,
+		{`"diskGb":1`, `"diskGb":0`}:                   `templates[0].diskGb must be at least 1`,
+		{`"sizeGb":10`, `"sizeGb":9`}:                  `templates[0].persistent needs a sizeGb of at least 10 and a path`,
+	} {
+		require.Contains(t, least, change[0])
+		path := write(t, strings.Replace(least, change[0], change[1], 1))
+		_, err := control.LoadCatalog(path)
+		require.EqualError(t, err, path+": "+want)
+	}
+}
+
 func TestCatalog_NamesWhatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	_, text := builtIn(t)
