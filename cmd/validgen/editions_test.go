@@ -89,18 +89,24 @@ func editionOf(t *testing.T, actions string) error {
 }
 
 func TestEdition_StopsGenerationAtWhatTwoCannotShare(t *testing.T) {
-	const schemas = "$.components.schemas."
+	const schemas, answers = "$.components.schemas.", "$.paths['/things'].get.responses"
 	update := func(target, value string) string { return "  - target: " + target + "\n    update: " + value + "\n" }
+	remove := func(target string) string { return "  - target: " + target + "\n    remove: true\n" }
 	for actions, want := range map[string]string{
-		update(schemas+"Box.properties", "{color: {type: string}}"):                                                                      "",
-		"  - {target: " + schemas + "Part.properties.id.type, remove: true}\n" + update(schemas+"Part.properties.id", "{type: integer}"): "editions/four.overlay.yaml:7: #/components/schemas/Part/properties/id: type integer in edition four, and otherwise in things.yaml:33: both would have one Go type",
-		"  - {target: " + schemas + "Box.properties.size, remove: true}\n" + update(schemas+"Box.properties", "{size: {type: string}}"):  "editions/four.overlay.yaml:7: #/components/schemas/Box/properties/size: it is described here in edition four, and otherwise in things.yaml:34: both would have one Go type",
-		update(schemas+"Part.properties.id", "{format: date-time}"):                                                                      "editions/four.overlay.yaml:6: #/components/schemas/Part/properties/id: format date-time in edition four, and otherwise in things.yaml:33: both would have one Go type",
-		update(schemas+"Part.properties", "{lid: {type: string, multipleOf: 2}}"):                                                        `editions/four.overlay.yaml:6: #/components/schemas/Part/properties/lid: unknown keyword "multipleOf"`,
-		update(schemas+"Part", "{required: [weight]}"):                                                                                   `editions/four.overlay.yaml:6: action 1: keyword "required": "weight" is no property in things.yaml:33`,
-		update(schemas+"Bin", "{required: [id]}"):                                                                                        `editions/four.overlay.yaml:5: action 1: target $.components.schemas.Bin: no document has "Bin" there`,
-		update("$.paths['/things'].post.requestBody.content['application/json']", "{schem: {}}"):                                         `editions/four.overlay.yaml:6: #/paths/~1things/post/requestBody/content/application~1json: keyword "schem", here in the media type, would have no effect`,
-		"  - target: " + schemas + "Box\n":                                                                                               `editions/four.overlay.yaml:5: action 1: it needs a target, and one of update and remove`,
+		update(schemas+"Box.properties", "{color: {type: string}}"):                                                                              "",
+		remove(schemas+"Part.properties.id.type") + update(schemas+"Part.properties.id", "{type: integer}"):                                      "editions/four.overlay.yaml:8: #/components/schemas/Part/properties/id: type integer in edition four, and otherwise in things.yaml:37: both would have one Go type",
+		remove(schemas+"Box.properties.size") + update(schemas+"Box.properties", "{size: {type: string}}"):                                       "editions/four.overlay.yaml:8: #/components/schemas/Box/properties/size: it is described here in edition four, and otherwise in things.yaml:38: both would have one Go type",
+		update(schemas+"Part.properties.id", "{format: date-time}"):                                                                              "editions/four.overlay.yaml:6: #/components/schemas/Part/properties/id: format date-time in edition four, and otherwise in things.yaml:37: both would have one Go type",
+		update(schemas+"Part.properties", "{lid: {type: string, multipleOf: 2}}"):                                                                `editions/four.overlay.yaml:6: #/components/schemas/Part/properties/lid: unknown keyword "multipleOf"`,
+		update(schemas+"Part", "{required: [weight]}"):                                                                                           `editions/four.overlay.yaml:6: action 1: keyword "required": "weight" is no property in things.yaml:37`,
+		update(schemas+"Bin", "{required: [id]}"):                                                                                                `editions/four.overlay.yaml:5: action 1: target $.components.schemas.Bin: no document has "Bin" there`,
+		update("$.paths['/things'].post.requestBody.content['application/json']", "{schem: {}}"):                                                 `editions/four.overlay.yaml:6: #/paths/~1things/post/requestBody/content/application~1json: keyword "schem", here in the media type, would have no effect`,
+		remove(answers+"['404'].description") + update(answers+"['404']", "{$ref: '#/components/responses/Gone'}"):                               "",
+		update(answers+"['200']", "{$ref: '#/components/responses/One'}"):                                                                        "editions/four.overlay.yaml:6: #/paths/~1things/get/responses/200: it is #/components/responses/One in edition four, and otherwise in things.yaml:11: both would have one Go type",
+		update(answers+"['200']", "{$ref: '#/components/responses/Gone'}"):                                                                       "editions/four.overlay.yaml:6: #/paths/~1things/get/responses/200: it is #/components/responses/Gone in edition four, and otherwise in things.yaml:11: both would have one Go type",
+		remove(answers+"['404'].description") + update(answers+"['404']", "{$ref: '#/components/responses/One'}"):                                "editions/four.overlay.yaml:8: #/paths/~1things/get/responses/404: it is #/components/responses/One in edition four, and otherwise in things.yaml:12: both would have one Go type",
+		remove("$.paths['/things'].get.parameters") + update("$.paths['/things'].get", "{parameters: [{$ref: '#/components/parameters/Size'}]}"): "editions/four.overlay.yaml:8: #/paths/~1things/get/parameters: it is #/components/parameters/Size in edition four, and otherwise in things.yaml:9: both would have one Go type",
+		"  - target: " + schemas + "Box\n":                                                                                                       `editions/four.overlay.yaml:5: action 1: it needs a target, and one of update and remove`,
 	} {
 		t.Run(want, func(t *testing.T) {
 			err := editionOf(t, actions)

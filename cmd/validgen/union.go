@@ -163,6 +163,9 @@ func (m merger) holder(here, there *yaml.Node, place string) error {
 		if get(a, "content") == nil && get(b, "content") == nil && get(a, "schema") == nil {
 			return nil // answers without a body
 		}
+		if is != nil {
+			here = is // the line that names the other one
+		}
 		return m.conflict(here, there, place, "it is "+or(text(is), "described here"))
 	} else if is != nil {
 		return nil

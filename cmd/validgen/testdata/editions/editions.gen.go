@@ -59,6 +59,9 @@ type Things struct {
 	Things []Thing `json:"things"`
 }
 
+// SizeParameter defines model for Size.
+type SizeParameter = Size
+
 // One defines model for One.
 type One = Thing
 
