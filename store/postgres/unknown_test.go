@@ -126,3 +126,19 @@ func TestOpen_ErrorSaysWhereButNoPassword(t *testing.T) {
 		require.Equal(t, store.Away, store.TroubleOf(err))
 	}
 }
+
+func TestSame_KnowsADatabaseByEachOfItsURLs(t *testing.T) {
+	t.Parallel()
+	one, err := cluster.Schema(t.Context())
+	require.NoError(t, err)
+	two, err := cluster.Schema(t.Context())
+	require.NoError(t, err)
+	for url, want := range map[string]bool{one: true, one + "&application_name=x": true, two: false} {
+		same, err := postgres.Same(t.Context(), one, url)
+		require.NoError(t, err)
+		require.Equal(t, want, same, url)
+	}
+	_, err = postgres.Same(t.Context(), one, "postgres://berth:hunter2@127.0.0.1:1/jobs")
+	require.ErrorContains(t, err, "127.0.0.1:1/jobs")
+	require.NotContains(t, err.Error(), "hunter2")
+}

@@ -122,3 +122,30 @@ func TestTail_CopyAndPiecesAreTheDatabaseWhileLogsBeginAnew(t *testing.T) {
 	require.True(t, all)
 	require.Equal(t, n, holds(t, path, p.all))
 }
+
+func TestTail_LastPieceAloneHasTheMomentOfTheRead(t *testing.T) {
+	t.Parallel()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	began := time.Now()
+	now := began
+	var p pieces
+	tail, err := db.Follow(t.Context(), func() time.Time { return now }, p.take)
+	require.NoError(t, err)
+	defer tail.Close()
+
+	insert(t, db, 0, 5<<20) // more than a piece: what is in the first of them is not all that was committed by then
+	now = began.Add(time.Minute)
+	all, err := tail.Read(math.MaxInt64)
+	require.NoError(t, err)
+	require.True(t, all)
+	require.Greater(t, len(p.all), 1)
+	for i, one := range p.all {
+		want := began
+		if i == len(p.all)-1 {
+			want = now
+		}
+		require.Equal(t, want, one.At, "piece %d", i)
+	}
+}
