@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,6 +35,19 @@ func crashed(t *testing.T) (file, log []byte, ends []int) {
 	log, err = os.ReadFile(path + "-wal")
 	require.NoError(t, err)
 	return file, log, ends
+}
+
+// headed puts a number into the header of a log, at its offset, with the checksum that the header has then.
+func headed(log []byte, at int, n uint32) []byte {
+	binary.BigEndian.PutUint32(log[at:], n)
+	var a, b uint32
+	for i := 0; i < 24; i += 8 {
+		a += binary.LittleEndian.Uint32(log[i:]) + b
+		b += binary.LittleEndian.Uint32(log[i+4:]) + a
+	}
+	binary.BigEndian.PutUint32(log[24:], a)
+	binary.BigEndian.PutUint32(log[28:], b)
+	return log
 }
 
 // after opens the files as they are and gives what is found to be damaged, and how many jobs there are.
@@ -79,6 +93,10 @@ func TestDamage_IsFoundAndWhatCouldBeRead(t *testing.T) {
 		"a frame was under way":         {func(log []byte) []byte { return log[:ends[5]-1000] }, 5, nil, false, ""},
 		"the header":                    {func(log []byte) []byte { log[17]++; return log }, 0, &sqlite.Damage{Header: true, LostPages: pages(32, ends[5])}, true, "header"},
 		"the header's magic":            {func(log []byte) []byte { log[0]++; return log }, 0, &sqlite.Damage{Header: true, LostPages: pages(32, ends[5])}, true, "none of its"},
+		"pages of half the least size":  {func(log []byte) []byte { return headed(log, 8, 256) }, 0, &sqlite.Damage{Header: true, LostPages: pages(32, ends[5])}, true, "header"},
+		"pages of twice the most":       {func(log []byte) []byte { return headed(log, 8, 1<<17) }, 0, &sqlite.Damage{Header: true, LostPages: pages(32, ends[5])}, true, "header"},
+		"pages of no power of two":      {func(log []byte) []byte { return headed(log, 8, 5000) }, 0, &sqlite.Damage{Header: true, LostPages: pages(32, ends[5])}, true, "header"},
+		"another magic with its sum":    {func(log []byte) []byte { return headed(log, 0, 0x377f0680) }, 0, &sqlite.Damage{Header: true, LostPages: pages(32, ends[5])}, true, "header"},
 		"nothing was ever written":      {func(log []byte) []byte { clear(log); return log }, 0, nil, false, ""},
 		"half a header":                 {func(log []byte) []byte { return log[:20] }, 0, nil, false, ""},
 	} {
