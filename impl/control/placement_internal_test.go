@@ -291,6 +291,23 @@ func BenchmarkAvailabilityOfAllGPUTypes(b *testing.B) {
 	}
 }
 
+func TestControl_CPUFlavors_AreFreeForTheLeastThatOneMayHave(t *testing.T) {
+	t.Parallel()
+	c := openControl(t, openStore(t), []Host{
+		{ID: "small", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 2, MemoryGB: 64, DiskGB: 100},
+		{ID: "tiny", DataCenterID: "US-KS-2", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 1, MemoryGB: 64, DiskGB: 100},
+	})
+	for count, want := range map[int64][]Stock{0: {StockLow, StockNone}, 2: {StockLow, StockNone}, 4: {StockNone, StockNone}} {
+		flavor, err := c.CPUFlavor("cpu3g", AvailabilityQuery{Include: true, Products: []Product{ForPod}, Count: count})
+		require.NoError(t, err)
+		var have []Stock
+		for _, d := range flavor.Availability.DataCenters {
+			have = append(have, d.Stock)
+		}
+		require.ElementsMatch(t, want, have, "%d vCPUs", count)
+	}
+}
+
 func TestControl_Choose_TakesACloudWhereTheVolumeIs(t *testing.T) {
 	t.Parallel()
 	// In the other data center the cheaper cloud has room: that is of no use to a pod with this volume.
