@@ -178,6 +178,7 @@ func (b *bench) besideReferences(names []string) error {
 	}
 
 	before := processors()
+	var failed []error
 	for _, p := range parts {
 		if len(names) > 0 && !slices.Contains(names, p.name) || len(names) == 0 && p.name == "long" {
 			continue
@@ -185,8 +186,9 @@ func (b *bench) besideReferences(names []string) error {
 		b.part = p
 		fmt.Fprintf(b.out, "## %s: %s\n\n%s\n\n", p.name, p.about, p.note)
 		start := time.Now()
-		if err := p.run(b); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+		if err := p.run(b); err != nil { // the others were not measured in vain
+			b.skipped("the rest of "+p.name, "it failed: "+err.Error())
+			failed = append(failed, fmt.Errorf("%s: %w", p.name, err))
 		}
 
 		fmt.Fprintln(b.out)
@@ -194,10 +196,10 @@ func (b *bench) besideReferences(names []string) error {
 	}
 
 	fmt.Fprintf(b.out, "While this ran, the machine below took %.1f %% of the processors' time.\n", 100*before.stolen(processors()))
-	if b.page == "" {
-		return nil
+	if b.page != "" {
+		failed = append(failed, os.WriteFile(b.page, page.Bytes(), 0o644))
 	}
-	return os.WriteFile(b.page, page.Bytes(), 0o644)
+	return errors.Join(failed...)
 }
 
 // build builds a reference program of this module.

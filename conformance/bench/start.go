@@ -37,7 +37,7 @@ func (b *bench) start() error {
 	b.heading()
 	for _, r := range []row{
 		{name: "first answer after the start", reference: first(bare), measured: first(b.fresh), unit: "ms", asked: atMost(1.8)},
-		{name: "memory when idle", reference: memory(bare), measured: memory(b.fresh), unit: "MB", asked: atMost(30), absolute: true},
+		{name: "memory when idle", reference: memory(bare), measured: memory(b.fresh), unit: "MB", asked: atMost(26), absolute: true},
 	} {
 		if err := r.print(b); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (b *bench) start() error {
 	if err != nil {
 		return err
 	}
-	b.number("size of the program", "MB", atMost(40), float64(size.Size())/1e6)
+	b.number("size of the program", "MB", atMost(32), float64(size.Size())/1e6)
 	return nil
 }
 

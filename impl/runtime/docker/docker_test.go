@@ -201,24 +201,6 @@ func TestRuntime_FailedStartLeavesNoContainer(t *testing.T) {
 	require.NoError(t, host.Remove(t.Context(), "a"))
 }
 
-func TestRuntime_ContainerFindsItsArtifact(t *testing.T) {
-	t.Parallel()
-	_, owner := dockertest.Need(t)
-	host := open(t, docker.Config{Owner: owner})
-	a := playing("a", "read "+runtime.ArtifactPath)
-	a.Artifact = filepath.Join(t.TempDir(), "artifact")
-	require.NoError(t, os.WriteFile(a.Artifact, []byte("of a program"), 0o600))
-	for range 2 { // each start makes another container
-		require.NoError(t, host.Start(t.Context(), a))
-		await(t, host, "a", runtime.Ended)
-		require.Equal(t, runtime.ArtifactPath+": of a program\n", logs(t, host, "a"))
-	}
-
-	a.Artifact += "s"
-	require.NoError(t, host.Start(t.Context(), a))
-	require.Equal(t, "the artifact cannot be read: no such file or directory", await(t, host, "a", runtime.Ended).Reason)
-}
-
 func TestRuntime_ContainerGetsLimitsLabelsAndNoGPU(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
