@@ -40,15 +40,26 @@ func (p *primary) standbys(names string) {
 	}, 10*time.Second, time.Millisecond)
 }
 
-// cancel ends the wait of a commit for a standby, as people do.
-func (p *primary) cancel() {
+// cancelled begins a write and ends the wait of its commit for a standby, as people do. It gives what comes of the write.
+func (p *primary) cancelled(write func() error) <-chan error {
 	p.Helper()
+	done := make(chan error, 1)
+	begin := func() { go func() { done <- write() }() }
+	begin()
 	require.Eventually(p, func() bool {
+		select {
+		case err := <-done: // commits wait only once the checkpointer, too, has read the settings again
+			require.NoError(p, err)
+			begin()
+		default:
+		}
+
 		var cancelled int
 		err := p.conn.QueryRow(p.Context(), "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&cancelled)
 		require.NoError(p, err)
 		return cancelled > 0
-	}, 10*time.Second, 10*time.Millisecond)
+	}, 30*time.Second, 10*time.Millisecond)
+	return done
 }
 
 func newPrimary(t *testing.T) *primary {
@@ -80,9 +91,7 @@ func TestStandby_CancelledWaitIsNotAcknowledged(t *testing.T) {
 	p := newPrimary(t)
 	db := p.open()
 	p.standbys("none")
-	done := make(chan error, 1)
-	go func() { done <- lag(t.Context(), db) }()
-	p.cancel()
+	done := p.cancelled(func() error { return lag(t.Context(), db) })
 	require.True(t, store.IsUnknown(<-done), "it may be on this server alone")
 	p.standbys("")
 	require.NoError(t, lag(t.Context(), db))
@@ -100,9 +109,7 @@ func TestStandby_OwnersWriteWaitsOnThoughCancelled(t *testing.T) {
 	db := p.open(postgres.Of(owner.Epoch))
 
 	p.standbys("none")
-	done := make(chan error, 1)
-	go func() { done <- lag(t.Context(), db) }()
-	p.cancel()
+	done := p.cancelled(func() error { return lag(t.Context(), db) })
 	select {
 	case err := <-done:
 		require.Fail(t, "it is on this server alone", "%v", err)
