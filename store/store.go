@@ -261,11 +261,10 @@ type Jobs interface {
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
 	// CountJobs gives the counts of an endpoint, none for an unknown one; COMPLETED, FAILED and retried ones include jobs deleted since.
 	CountJobs(compute.EndpointID) (compute.JobCounts, error)
-	// WaitingJobs gives to each every endpoint's jobs IN_QUEUE in the order in which they began to wait, then of their ids, with ID,
-	// EndpointID, Status, LowPriority, Retries and QueuedAt alone. Like HeldJobs it finds only jobs without EndedAt.
-	WaitingJobs(each func(compute.Job)) error
-	// HeldJobs gives the jobs IN_PROGRESS without their JSON, of every worker, oldest take first.
-	HeldJobs() ([]compute.Job, error)
+	// UnfinishedJobs gives to each every endpoint's jobs without EndedAt: first those IN_QUEUE, in the order in which they began to wait, then of
+	// their ids, with ID, EndpointID, Status, LowPriority, Retries and QueuedAt alone; then those IN_PROGRESS without their JSON, of every
+	// worker, oldest take first.
+	UnfinishedJobs(each func(compute.Job)) error
 }
 
 // JobPieces reads the inputs and the outputs of over compute.PieceSize bytes, which are kept in pieces of that size, the last one

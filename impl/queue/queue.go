@@ -134,20 +134,13 @@ func (q *Queue) load(tx store.Tx, fresh bool) (memory, error) {
 		return strange == nil
 	}
 
-	held, err := tx.HeldJobs()
-	if err != nil {
-		return m, err
-	}
-
-	for _, j := range held {
-		if known(j) {
+	err = tx.UnfinishedJobs(func(j compute.Job) {
+		switch {
+		case !known(j):
+		case j.Status == compute.JobInProgress:
 			m.hold(j, tx.Now(), q.settings.Lease)
-		}
-	}
-
-	err = tx.WaitingJobs(func(j compute.Job) {
-		if d := m.dispatchers[j.EndpointID]; d != nil && known(j) {
-			d.push(j, false, fresh)
+		case m.dispatchers[j.EndpointID] != nil:
+			m.dispatchers[j.EndpointID].push(j, false, fresh)
 		}
 	})
 

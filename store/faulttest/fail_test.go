@@ -137,7 +137,12 @@ func TestFail_ReaderSaysSoAndGivesNothingElse(t *testing.T) {
 		for range 2 { // after a failure it works again
 			list := func(tx store.Tx) error {
 				waiting := 0
-				if err := tx.WaitingJobs(func(compute.Job) { waiting++ }); err != nil {
+				err := tx.UnfinishedJobs(func(j compute.Job) {
+					if j.Status == compute.JobInQueue {
+						waiting++
+					}
+				})
+				if err != nil {
 					return err
 				}
 				if waiting != jobs/2 {

@@ -220,10 +220,13 @@ func (o *owned) requireCounted() {
 		counts, err := tx.CountJobs("e")
 		require.NoError(o, err)
 		var found compute.JobCounts
-		require.NoError(o, tx.WaitingJobs(func(compute.Job) { found.InQueue++ }))
-		held, err := tx.HeldJobs()
-		require.NoError(o, err)
-		found.InProgress = int64(len(held))
+		require.NoError(o, tx.UnfinishedJobs(func(j compute.Job) {
+			if j.Status == compute.JobInQueue {
+				found.InQueue++
+			} else {
+				found.InProgress++
+			}
+		}))
 		for n := range o.rounds {
 			if j, err := tx.Job(compute.JobID(fmt.Sprintf("ended-%05d", n+1))); err == nil && j.Status == compute.JobCompleted {
 				found.Completed++

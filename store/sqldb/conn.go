@@ -148,12 +148,12 @@ type Rows struct {
 	err  error
 }
 
-// Next goes to the next row and reports whether there is one.
+// Next goes to the next row and reports whether there is one. It asks the driver without Raw, which would take a lock for each row:
+// nobody else has the connection.
 func (r *Rows) Next() bool {
-	if r.err != nil {
-		return false
+	if r.err == nil {
+		r.err = r.rows.Next(r.row)
 	}
-	r.err = r.conn.conn.Raw(func(any) error { return r.rows.Next(r.row) })
 	return r.err == nil
 }
 

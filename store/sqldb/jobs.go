@@ -51,7 +51,7 @@ var (
 
 	jobColumns  = all(jobSeq, jobFixed, jobMoves, jobSettings, jobOutput)
 	jobWithout  = all(jobFixed, jobMoves, jobOutput.only("output_size")) // JSON
-	jobWaiting  = jobColumns.only("id", "endpoint_id", "low_priority", "retries", "queued_at")
+	jobWaiting  = jobColumns.only("id", "endpoint_id", "status", "low_priority", "retries", "queued_at")
 	jobRetries  = jobColumns.only("retries")
 	jobIDColumn = jobColumns.only("id")
 )
@@ -101,12 +101,12 @@ WHERE seq = ? AND id = ? AND status = 'IN_QUEUE'
 RETURNING ` + takenColumns.list()
 	moveJob = `UPDATE jobs SET ` + movedColumns.set() + moved
 	// keepOutput is moveJob for a job whose long output stays.
-	keepOutput    = `UPDATE jobs SET ` + jobMoves.set() + moved
-	selectWaiting = `SELECT ` + jobWaiting.list() + ` FROM jobs INDEXED BY jobs_open
-WHERE ended_at IS NULL AND status = 'IN_QUEUE' ORDER BY queued_at, seq`
-	selectLastJob = `SELECT ` + jobIDColumn.list() + ` FROM jobs WHERE seq < 1 << 62 ORDER BY seq DESC LIMIT 1`
-	selectHeld    = `SELECT ` + jobWithout.list() + ` FROM jobs INDEXED BY jobs_open
-WHERE ended_at IS NULL AND status = 'IN_PROGRESS' ORDER BY taken_at, seq`
+	keepOutput       = `UPDATE jobs SET ` + jobMoves.set() + moved
+	selectUnfinished = `SELECT ` + jobWaiting.list() + ` FROM jobs INDEXED BY jobs_open WHERE ended_at IS NULL ORDER BY queued_at, seq`
+	selectLastJob    = `SELECT ` + jobIDColumn.list() + ` FROM jobs WHERE seq < 1 << 62 ORDER BY seq DESC LIMIT 1`
+	// selectHeld has how many there are as its limit: most of them were submitted before the jobs that wait, so that it need not look at those.
+	selectHeld = `SELECT ` + jobWithout.list() + ` FROM jobs WHERE seq IN (SELECT seq FROM jobs INDEXED BY jobs_open
+WHERE ended_at IS NULL AND status = 'IN_PROGRESS' ORDER BY queued_at` + limit + `) ORDER BY taken_at, seq`
 )
 
 const (
@@ -214,20 +214,30 @@ func (tx *Tx) SetJobOutput(id compute.JobID, holder compute.WorkerID, output jso
 	return tx.changed("set job output", setJobOutput, raw(output), seqOf(id), string(id), string(holder))
 }
 
-// WaitingJobs gives to each the jobs IN_QUEUE in the order in which they began to wait, with ID, EndpointID, LowPriority,
-// Retries and QueuedAt alone: there may be very many.
-func (tx *Tx) WaitingJobs(each func(compute.Job)) error {
-	return tx.each("list waiting jobs", func(r row) error {
-		j := compute.Job{Status: compute.JobInQueue}
+// UnfinishedJobs gives to each the jobs that have not ended: first those IN_QUEUE in the order in which they began to wait, with ID, EndpointID,
+// Status, LowPriority, Retries and QueuedAt alone, since there may be very many; then those IN_PROGRESS without their JSON, oldest take first.
+func (tx *Tx) UnfinishedJobs(each func(compute.Job)) error {
+	held := 0
+	err := tx.each("list unfinished jobs", func(r row) error {
+		var j compute.Job
 		err := jobWaiting.scan(r, &j)
-		each(j)
+		switch j.Status {
+		case compute.JobInQueue:
+			each(j)
+		case compute.JobInProgress:
+			held++
+		}
 		return err
-	}, selectWaiting)
-}
+	}, selectUnfinished)
+	if err != nil || held == 0 {
+		return err
+	}
 
-// HeldJobs gives the jobs IN_PROGRESS without their JSON, oldest take first.
-func (tx *Tx) HeldJobs() ([]compute.Job, error) {
-	return list(tx, "list held jobs", jobWithout, selectHeld)
+	jobs, err := list(tx, "list held jobs", jobWithout, selectHeld, held)
+	for _, j := range jobs {
+		each(j)
+	}
+	return err
 }
 
 // LastJob gives the job of the latest id in time; "" if there is none.

@@ -110,7 +110,7 @@ func BenchmarkRows(b *testing.B) {
 	})
 
 	b.Run("100 waiting jobs", func(b *testing.B) {
-		read(b, func(tx store.Tx) error { return tx.WaitingJobs(func(compute.Job) {}) })
+		read(b, func(tx store.Tx) error { return tx.UnfinishedJobs(func(compute.Job) {}) })
 	})
 	b.Run("100 submissions", func(b *testing.B) {
 		undone(b, func(tx store.Tx, i int) error { return tx.InsertJob(benchJob(freshJobs, i), benchInput) })

@@ -60,7 +60,7 @@ func after(t *testing.T, file, log []byte) (*sqlite.Damage, int) {
 	s := openAt(t, path)
 	jobs := 0
 	require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
-		return tx.WaitingJobs(func(compute.Job) { jobs++ })
+		return tx.UnfinishedJobs(func(compute.Job) { jobs++ })
 	}))
 
 	found := s.Damage()

@@ -142,7 +142,16 @@ func jobHolder(t *testing.T, open Open) {
 
 // waitingJobs gives the jobs that wait.
 func waitingJobs(tx store.Tx) (jobs []compute.Job, err error) {
-	err = tx.WaitingJobs(func(j compute.Job) { jobs = append(jobs, j) })
+	return unfinishedJobs(tx, compute.JobInQueue)
+}
+
+// unfinishedJobs gives the jobs of a status that have not ended.
+func unfinishedJobs(tx store.Tx, status compute.JobStatus) (jobs []compute.Job, err error) {
+	err = tx.UnfinishedJobs(func(j compute.Job) {
+		if j.Status == status {
+			jobs = append(jobs, j)
+		}
+	})
 	return jobs, err
 }
 
@@ -226,7 +235,7 @@ func jobsLast(t *testing.T, open Open) {
 func jobsHeld(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	held := func() []compute.Job {
-		return read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.HeldJobs() })
+		return read(t, s, func(tx store.Tx) ([]compute.Job, error) { return unfinishedJobs(tx, compute.JobInProgress) })
 	}
 	require.Empty(t, held())
 
