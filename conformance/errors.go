@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,12 +111,14 @@ var _ = area(func() {
 				if name = strings.TrimSuffix(name, "}"); !is {
 					continue
 				}
-				path := strings.NewReplacer("{", "", "}", "").Replace(strings.Replace(op.Template, segment, "%FF", 1)) // no UTF-8
-				r := Request{Method: op.Method, URL: c.URL + path}
-				if op.Body {
-					r.Body = "{}"
+				for _, noUTF8 := range []string{"%FF", "%ff"} {
+					path := strings.NewReplacer("{", "", "}", "").Replace(strings.Replace(op.Template, segment, noUTF8, 1))
+					r := Request{Method: op.Method, URL: c.URL + path}
+					if op.Body {
+						r.Body = "{}"
+					}
+					require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "path."+name+":", "%s %s", op.Method, path)
 				}
-				require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "path."+name+":", "%s %s", op.Method, path)
 			}
 		}
 	})
@@ -180,6 +183,27 @@ var _ = area(func() {
 		c.mediaTypeRefused("application/json; charset=iso-8859-1", `application/json; charset="utf-16"`, "application/json; charset=us-ascii")
 		a := c.Send(Request{Method: "POST", URL: c.URL + graphqlPath, Body: `{"query":"{myself{id}}"}`, Header: map[string]string{"Content-Type": "application/json; charset=latin1"}})
 		c.wrongly(a, 415, "REJECTED")
+	})
+
+	add("errors.media-type.encoding", create, func(c *Check) {
+		for _, coding := range []string{"gzip", "identity, br"} {
+			header := map[string]string{"Content-Type": "application/json", "Content-Encoding": coding}
+			a := c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: "{}", Header: header})
+			c.Refused(a, 415)
+			require.Equal(c, "identity", a.Header.Get("Accept-Encoding"), coding)
+			c.wrongly(c.Send(Request{Method: "POST", URL: c.URL + graphqlPath, Body: `{"query":"{myself{id}}"}`, Header: header}), 415, "REJECTED")
+		}
+		header := map[string]string{"Content-Type": "application/json", "Content-Encoding": "identity"}
+		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: "{}", Header: header}), 422) // it was read
+	})
+
+	add("errors.escapes", []string{"getPod"}, func(c *Check) {
+		id := c.newPod(cpuPod)
+		escaped := fmt.Sprintf("%%%02x", id[0]) + id[1:]
+		for _, path := range []string{"/v2/pods/" + escaped, "/v2/%70ods/" + id, "/%76%32/pods/" + strings.ToUpper(escaped[:3]) + id[1:]} {
+			require.Equal(c, id, c.read(path)["id"], path)
+		}
+		c.Refused(c.REST("GET", "/v2/pods/"+id+"%2Faction", ""), 404) // one segment
 	})
 
 	add("errors.unknown-path", nil, func(c *Check) {

@@ -55,6 +55,17 @@ var _ = area(func() {
 		c.wrongly(c.onCPUs(`minUpload:-1`), 200, "INVALID")
 	})
 
+	add("graphql.texts", nil, func(c *Check) {
+		for _, escaped := range []string{`\ud83d\ude00`, `\uD83D\uDE00`, `\u{1F600}`, `😀`} {
+			made := c.data(c.graphQL(`mutation{deployCpuPod(input:{instanceId:"cpu3g-2-8",imageName:"i",dockerArgs:"say ` + escaped + ` \u0041"}){id dockerArgs}}`))
+			require.Equal(c, "say 😀 A", made["deployCpuPod"].(map[string]any)["dockerArgs"], escaped)
+		}
+		for _, half := range []string{`\ud83d`, `\ude00`, `\ud83d\u0041`, `\u{d83d}`} {
+			c.wrongly(c.graphQL(`{pod(input:{podId:"`+half+`"}){id}}`), 400, "REJECTED")
+		}
+		c.data(c.graphQL("# \\ud83d\n{pod(input:{podId:\"\"\"\\ud83d\"\"\"}){id}}")) // no escapes there
+	})
+
 	add("graphql.gpu-types.hosts", nil, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 4, small), l4s("AP-JP-1", 4, small))()
 		stock := func(fields string) any {

@@ -37,6 +37,10 @@ func (h *Handler) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	if fault := validate.ContentType(r.Header.Get("Content-Type")); fault != "" {
 		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "%s", fault)
 	}
+	if fault := validate.ContentEncoding(r.Header.Values("Content-Encoding")); fault != "" {
+		w.Header().Set("Accept-Encoding", "identity")
+		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "%s", fault)
+	}
 	most, key := h.Limits.Body, keyOf(ctx)
 	if key == "" {
 		most = min(most, anonymousBody)
@@ -108,5 +112,8 @@ func parse(body []byte) (*graphql.RawParams, error) {
 		}
 	}
 
+	if params.Query, err = withoutSurrogates(params.Query); err != nil {
+		return nil, err
+	}
 	return params, nil
 }

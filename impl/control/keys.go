@@ -285,6 +285,7 @@ func (r *Keyring) Authenticate(ctx context.Context, header string, bareToo bool)
 		}
 		token = header
 	}
+	token = strings.TrimLeft(token, " ") // there may be several (RFC 9110, 11.4)
 
 	key, err = r.Find(ctx, token)
 	return key, bearer, err

@@ -35,6 +35,10 @@ func (s *Services) readAll(op *validate.Op, r *request) (err error) {
 		if fault := validate.ContentType(sent.Header.Get(echo.HeaderContentType)); fault != "" {
 			return echo.NewHTTPError(http.StatusUnsupportedMediaType, fault)
 		}
+		if fault := validate.ContentEncoding(sent.Header.Values(echo.HeaderContentEncoding)); fault != "" {
+			r.Response().Header().Set(echo.HeaderAcceptEncoding, "identity")
+			return echo.NewHTTPError(http.StatusUnsupportedMediaType, fault)
+		}
 	}
 
 	r.raw, r.leave, err = s.Bodies.Read(contextOf(r), r.caller.ID, sent.Body, sent.ContentLength, op.MaxBody)

@@ -191,6 +191,7 @@ func (f *front) permitted(r *request) error {
 func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := requestOf(c)
+		r.unescape()
 		op, err := f.in(r)
 		if err != nil {
 			return err

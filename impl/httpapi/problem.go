@@ -23,6 +23,9 @@ import (
 
 const problemJSON = "application/problem+json"
 
+// statusGone is the status, of no standard but widely used, of a request whose client did not wait for the answer.
+const statusGone = 499
+
 // writeError is the only place that writes a failure. Queue and worker paths get a body without an integer status, which
 // one official client would take for a job's status and poll on (rule queue.errors.body); those of the OpenAI API have the
 // error object that its clients read (rule openai.errors.body).
@@ -31,7 +34,9 @@ func (s *Services) writeError(err error, r *request) {
 		return
 	}
 	if errors.Is(err, context.Canceled) && r.Request().Context().Err() != nil {
-		r.Response().Status = 499 // for the log: the client has gone, nobody reads an answer
+		// The client has gone, or sends no more: one that still reads must not take an empty answer for a success.
+		gone := problem.Problem{Entry: problem.Entry{Status: statusGone, Title: "Client Closed Request"}, Detail: "the connection was closed before the answer"}
+		writeProblem(r.Response(), r.Request(), gone.Status, problemBody(gone, r.Request().URL.Path))
 		return
 	}
 

@@ -136,6 +136,11 @@ type Handler struct {
 	services *Services
 }
 
+// ServeHTTP answers a request, however its path is escaped.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, sent *http.Request) {
+	h.Echo.ServeHTTP(w, plain(sent))
+}
+
 // New makes the handler of all interfaces.
 func New(s Services) (*Handler, error) {
 	s.refusals, s.streams = &refusals{}, newStreams()

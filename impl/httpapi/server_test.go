@@ -33,6 +33,7 @@ import (
 type edge struct {
 	testing.TB
 	echo     *echo.Echo
+	handler  http.Handler
 	db       store.Store
 	clock    *compute.SettableClock
 	keyring  *control.Keyring
@@ -90,7 +91,7 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	change(&services)
 	handler, err := httpapi.New(services)
 	require.NoError(t, err)
-	e.echo = handler.Echo
+	e.handler, e.echo = handler, handler.Echo
 	return e
 }
 
@@ -113,7 +114,7 @@ func (e *edge) call(method, path, token, body string) *httptest.ResponseRecorder
 // serve answers the request and holds the answer against the documents.
 func (e *edge) serve(req *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
-	e.echo.ServeHTTP(rec, req)
+	e.handler.ServeHTTP(rec, req)
 	documents, err := loadDocuments()
 	require.NoError(e, err)
 	documents.Check(e, req, conformance.Answer{Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()})

@@ -24,3 +24,16 @@ func ContentType(header string) (fault string) {
 	}
 	return fmt.Sprintf("the body must be UTF-8, and its content type says charset %.100q", charset)
 }
+
+// ContentEncoding reports what is wrong with the content encoding of a body, which may be given more than once: none is undone (rule
+// errors.media-type.encoding). It is empty where nothing is.
+func ContentEncoding(headers []string) (fault string) {
+	for _, header := range headers {
+		for coding := range strings.SplitSeq(header, ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+				return fmt.Sprintf("the body must be sent as it is, and its content encoding is %.100q", coding)
+			}
+		}
+	}
+	return ""
+}

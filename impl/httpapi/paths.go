@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// plain gives the request with its path as the router is to read it. A path can be escaped in more ways than one, and all of them mean
+// the same. The router takes a path as it was sent if that is not the usual way, and would find neither the operation nor what it is about.
+// Only a slash within a segment stays escaped, because it does not end the segment.
+func plain(sent *http.Request) *http.Request {
+	raw := sent.URL.RawPath
+	if raw == "" {
+		return sent
+	}
+	path := *sent.URL
+	path.RawPath = ""
+	if strings.Contains(strings.ToUpper(raw), "%2F") {
+		segments := strings.Split(raw, "/")
+		for i, segment := range segments {
+			if text, err := url.PathUnescape(segment); err == nil {
+				segments[i] = url.PathEscape(text)
+			}
+		}
+		path.RawPath = strings.Join(segments, "/")
+	}
+	return withPath(sent, &path)
+}
+
+func withPath(sent *http.Request, path *url.URL) *http.Request {
+	r := *sent
+	r.URL = path
+	return &r
+}
+
+// unescape unescapes what the path names, if the router took it as it was sent: so the checks, the limits and the handlers see the same.
+func (r *request) unescape() {
+	sent := r.Request()
+	if sent.URL.RawPath == "" {
+		return
+	}
+	values := slices.Clone(r.ParamValues())
+	for i, value := range values {
+		if text, err := url.PathUnescape(value); err == nil {
+			values[i] = text
+		}
+	}
+	r.SetParamValues(values...)
+
+	path := *sent.URL
+	path.RawPath = ""
+	r.SetRequest(withPath(sent, &path))
+}
