@@ -171,6 +171,19 @@ var _ = area(func() {
 			require.Contains(c, c.status(id)["error"], "NaN")
 		}
 	})
+	add("queue.stream.refused", []string{"streamJob"}, func(c *Check) {
+		for chunk, status := range map[string]int{`{"output":NaN}`: 400, `{"output":"` + strings.Repeat("x", 64_000_000) + `"}`: 413} {
+			id := c.submit(job)
+			c.takeJob("w", id)
+			part := "job-stream/w/" + id + "?isStream=false"
+			require.Equal(c, 200, c.Queue("POST", part, `{"output":1}`).Status)
+			require.Equal(c, status, c.Queue("POST", part, chunk).Status)
+			require.Equal(c, 200, c.Queue("POST", part, `{"output":3}`).Status)
+			c.done("w", id, `{"output":[]}`)
+			require.Equal(c, "FAILED", c.status(id)["status"])
+			require.NotEmpty(c, c.status(id)["error"])
+		}
+	})
 	add("bounds.workers", []string{"ping", "takeJob"}, func(c *Check) {
 		longest := c.worker("l")
 		longest += strings.Repeat("l", 200-len(longest))

@@ -225,7 +225,7 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 
 // accepted is checked, or what stands in its place for the operation.
 func (f *front) accepted(op *validate.Op, r *request) error {
-	if f.id == finishJob {
+	if f.id == finishJob || f.id == streamJob {
 		return f.reported(op, r)
 	}
 	return f.checked(op, r)

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -14,16 +15,23 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-// finishJob is the operation by which a worker reports a result. Workers do not send a report again that was refused: unless it
-// says how its job ended, the job would run again on other workers, with the same result, and fail without the reason.
-const finishJob = "finishJob"
+// finishJob and streamJob are the operations by which a worker reports a result and a part of one. Workers do not send a report
+// again that was refused: the job would run again on other workers, with the same result, and fail without the reason, or be
+// COMPLETED without a part of its stream.
+const (
+	finishJob = "finishJob"
+	streamJob = "streamJob"
+)
 
 // reported is checked for the report of a worker. One that is too long to be read fails its job like any output over the limit
 // (rule queue.output.limit.report); so does one with NaN or Infinity, which handlers in Python give and which JSON does
-// not have, and this one is refused as well (rule queue.done.nan). What shows progress is only refused.
+// not have, and this one is refused as well (rule queue.done.nan). What shows progress is only refused. Parts of a stream are refused
+// and fail their job in both cases (rule queue.stream.refused).
 func (f *front) reported(op *validate.Op, r *request) error {
 	first := &beginning{ReadCloser: r.Request().Body}
-	r.Request().Body = first
+	if r.Request().ContentLength < 0 { // it is read before it shows that it is too long
+		r.Request().Body = first
+	}
 
 	err := f.checked(op, r)
 	_, unread := errors.AsType[*echo.HTTPError](err)
@@ -31,10 +39,13 @@ func (f *front) reported(op *validate.Op, r *request) error {
 	case err == nil:
 		return nil
 	case unread && !r.read && f.tooLong(op, r, first):
-		r.body = &worker.Report{}
-		return nil
-	case r.read && compute.CodeOf(err) == compute.Rejected && endsJob(op, r.raw):
-		f.failReport(r, "the result has NaN or Infinity, which JSON does not have")
+		if f.id == finishJob {
+			r.body = &worker.Report{}
+			return nil
+		}
+		f.failReport(r, fmt.Sprintf("a chunk of %d bytes is over the limit of %d bytes", r.oversize, op.MaxBody))
+	case r.read && compute.CodeOf(err) == compute.Rejected && hasNaN(op, r.raw):
+		f.failReport(r, "the output has NaN or Infinity, which JSON does not have")
 	}
 
 	return err
@@ -65,9 +76,9 @@ func (f *front) failReport(r *request, why string) {
 	}
 }
 
-// endsJob reports whether a body that is no JSON would be the report of a job's end if there were numbers in place of NaN and
+// hasNaN reports whether a body that is no JSON would be a result, or a part of one, if there were numbers in place of NaN and
 // Infinity. The body is as it was afterwards.
-func endsJob(op *validate.Op, raw []byte) bool {
+func hasNaN(op *validate.Op, raw []byte) bool {
 	places := notNumbers(raw)
 	if len(places) == 0 {
 		return false
@@ -93,7 +104,7 @@ func endsJob(op *validate.Op, raw []byte) bool {
 		return false
 	}
 	report, ok := decoded.(*worker.Report)
-	return ok && value(report.Status) != string(compute.JobInProgress)
+	return !ok || value(report.Status) != string(compute.JobInProgress)
 }
 
 // notNumbers gives the places of the letters of NaN and Infinity that are outside of texts; a minus before them may stay. It

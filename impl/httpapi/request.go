@@ -46,3 +46,15 @@ func callerOf(c echo.Context) *caller { return &requestOf(c).caller }
 
 // bodyOf gives the body that the generated validator decoded.
 func bodyOf[T any](c echo.Context) T { return *requestOf(c).body.(*T) }
+
+// stillGood refuses the answer to a request that was held, if its key is not good any more (rule auth.revoked.held).
+func (s *Services) stillGood(c echo.Context) error {
+	if s.Keyring.Holds(callerOf(c).Key) {
+		return nil
+	}
+	_, _, err := s.Keyring.Authenticate(contextOf(c), authorization(c.Request()), true)
+	if compute.CodeOf(err) == compute.Unauthenticated {
+		return err
+	}
+	return nil // it is good, or nobody can say
+}

@@ -71,6 +71,10 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if len(taken) == 0 {
 		return c.NoContent(http.StatusNoContent)
 	}
+	if err := h.stillGood(c); err != nil {
+		h.Queue.HandBack(taken)
+		return err
+	}
 
 	for _, t := range taken {
 		h.note(c, "job", string(t.ID))
