@@ -186,6 +186,7 @@ var (
 	workerAreas = []string{"queue", "openai", "jobs", "why"}
 	workerRules = map[string]bool{
 		"auth.scopes.all":        true, // its ping is a worker of the endpoint
+		"auth.revoked.held":      true, // takes jobs of the endpoint
 		"bounds.inputs":          true, // takes jobs of the endpoint
 		"public.run.input":       true, // these make jobs of the endpoint
 		"public.run.webhook-v2":  true,

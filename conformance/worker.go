@@ -146,6 +146,54 @@ var _ = area(func() {
 	add("queue.output.limit.runsync", []string{"finishJob", "runSync"}, func(c *Check) {
 		c.outputLimit(20_000_000, func() string { return c.sync(job) })
 	})
+	add("queue.output.limit.report", []string{"finishJob"}, func(c *Check) {
+		const most = 64_000_000 // bytes of a report
+		id := c.submit(job)
+		c.takeJob("w", id)
+		c.done("w", id, `{"output":"`+strings.Repeat("x", most)+`"}`)
+		j := c.status(id)
+		require.Equal(c, "FAILED", j["status"])
+		require.NotContains(c, j, "output")
+		require.Contains(c, j["error"], strconv.Itoa(most+len(`{"output":""}`)))
+		require.Contains(c, j["error"], "10000000")
+	})
+	add("queue.done.nan", []string{"finishJob"}, func(c *Check) {
+		for _, output := range []string{`NaN`, `[1,-Infinity,"NaN"]`, `{"loss":Infinity}`} {
+			id := c.submit(job)
+			c.takeJob("w", id)
+			report := "job-done/w/" + id + "?isStream=false"
+			require.Equal(c, 400, c.Queue("POST", report, `{"status":"IN_PROGRESS","output":`+output+`}`).Status)
+			require.Equal(c, 400, c.Queue("POST", report, `{"output":`+output).Status, "not even with a number in its place")
+			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+
+			require.Equal(c, 400, c.Queue("POST", report, `{"output":`+output+`}`).Status)
+			require.Equal(c, "FAILED", c.status(id)["status"])
+			require.Contains(c, c.status(id)["error"], "NaN")
+		}
+	})
+	add("queue.stream.refused", []string{"streamJob"}, func(c *Check) {
+		for chunk, status := range map[string]int{`{"output":NaN}`: 400, `{"output":"` + strings.Repeat("x", 64_000_000) + `"}`: 413} {
+			id := c.submit(job)
+			c.takeJob("w", id)
+			part := "job-stream/w/" + id + "?isStream=false"
+			require.Equal(c, 200, c.Queue("POST", part, `{"output":1}`).Status)
+			require.Equal(c, status, c.Queue("POST", part, chunk).Status)
+			require.Equal(c, 200, c.Queue("POST", part, `{"output":3}`).Status)
+			c.done("w", id, `{"output":[]}`)
+			require.Equal(c, "FAILED", c.status(id)["status"])
+			require.NotEmpty(c, c.status(id)["error"])
+		}
+	})
+	add("bounds.workers", []string{"ping", "takeJob"}, func(c *Check) {
+		longest := c.worker("l")
+		longest += strings.Repeat("l", 200-len(longest))
+		require.Equal(c, 200, c.Queue("GET", "ping/"+longest, "").Status)
+		for _, operation := range []string{"ping/", "job-take/", "job-stop/"} {
+			a := c.Queue("GET", operation+longest+"l", "")
+			require.Equal(c, 422, a.Status, "%s", a.Body)
+			require.Contains(c, string(a.Body), "path.workerId")
+		}
+	})
 })
 
 // held asserts that the request is not answered within a second, and hangs up.

@@ -8,7 +8,7 @@ import (
 
 var parameterEndpointId = validate.Param{In: "path", Name: "endpointId", Required: true, Text: &validate.Text{Min: 1}}
 
-var parameterWorkerId = validate.Param{In: "path", Name: "workerId", Required: true, Text: &validate.Text{Min: 1}}
+var parameterWorkerId = validate.Param{In: "path", Name: "workerId", Required: true, Text: &validate.Text{Min: 1, Max: 200}}
 
 var parameterJobId = validate.Param{In: "path", Name: "jobId", Required: true, Text: &validate.Text{Min: 1}}
 

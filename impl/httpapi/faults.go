@@ -159,7 +159,7 @@ func (f *front) met(op *validate.Op, r *request, operation echo.HandlerFunc) (er
 	if err != nil {
 		return err
 	}
-	if err := f.checked(op, r); err != nil {
+	if err := f.accepted(op, r); err != nil {
 		return err
 	}
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -35,7 +36,7 @@ func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSy
 	}
 	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), asked, waitOf(p.Wait))
 	h.note(c, "job", string(j.ID))
-	return h.answerJob(c, j, err)
+	return h.answerJob(c, j, cmp.Or(err, h.stillGood(c)))
 }
 
 // Status is GET /v2/{endpointId}/status/{jobId}.
@@ -56,7 +57,7 @@ func (h queueHandlers) StatusPost(c echo.Context, e queue.EndpointID, id queue.J
 // StatusSync is GET /v2/{endpointId}/status-sync/{jobId}.
 func (h queueHandlers) StatusSync(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusSyncParams) error {
 	j, err := h.Queue.Wait(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), waitOf(p.Wait))
-	return h.answerJob(c, j, err)
+	return h.answerJob(c, j, cmp.Or(err, h.stillGood(c)))
 }
 
 // StatusSyncPost is StatusSync for the clients that POST.

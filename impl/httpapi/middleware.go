@@ -215,13 +215,21 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 			r.over() // it has no end to wait for
 		}
 		if f.ours || f.Faults.None() {
-			if err := f.checked(op, r); err != nil {
+			if err := f.accepted(op, r); err != nil {
 				return err
 			}
 			return next(r)
 		}
 		return f.met(op, r, next)
 	}
+}
+
+// accepted is checked, or what stands in its place for the operation.
+func (f *front) accepted(op *validate.Op, r *request) error {
+	if f.id == finishJob || f.id == streamJob {
+		return f.reported(op, r)
+	}
+	return f.checked(op, r)
 }
 
 // checked is check, as a part of the request's trace.

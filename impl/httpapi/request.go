@@ -20,6 +20,7 @@ type request struct {
 	leave    func()          // gives back the memory of the body; nil: there is none
 	read     bool            // the body was, to its end
 	unread   error           // why the body was not
+	oversize int64           // bytes of a worker's report that was too long to be read; 0: it was not
 	noted    []slog.Attr     // ids that the log is to name
 	contract string          // the edition that it names; empty: none
 	edition  int             // that it is answered in: a place in rest.Editions
@@ -45,3 +46,15 @@ func callerOf(c echo.Context) *caller { return &requestOf(c).caller }
 
 // bodyOf gives the body that the generated validator decoded.
 func bodyOf[T any](c echo.Context) T { return *requestOf(c).body.(*T) }
+
+// stillGood refuses the answer to a request that was held, if its key is not good any more (rule auth.revoked.held).
+func (s *Services) stillGood(c echo.Context) error {
+	if s.Keyring.Holds(callerOf(c).Key) {
+		return nil
+	}
+	_, _, err := s.Keyring.Authenticate(contextOf(c), authorization(c.Request()), true)
+	if compute.CodeOf(err) == compute.Unauthenticated {
+		return err
+	}
+	return nil // it is good, or nobody can say
+}

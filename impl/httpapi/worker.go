@@ -26,7 +26,7 @@ func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerI
 	if key.WorkerID != "" && key.WorkerID != compute.WorkerID(name) {
 		return "", "", compute.Errorf(compute.Forbidden, "the key belongs to another worker")
 	}
-	return key.UserID, compute.WorkerID(name), nil
+	return key.UserID, compute.WorkerID(strings.Clone(name)), nil // what is remembered of it keeps nothing of the request
 }
 
 // TakeJob is GET /v2/{endpointId}/job-take/{workerId}.
@@ -70,6 +70,10 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	}
 	if len(taken) == 0 {
 		return c.NoContent(http.StatusNoContent)
+	}
+	if err := h.stillGood(c); err != nil {
+		h.Queue.HandBack(taken)
+		return err
 	}
 
 	for _, t := range taken {
@@ -119,7 +123,8 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 	} else {
 		report := jobs.Report{
 			Output: present(r.Output), Error: errorText(r.Error), Leave: value(r.StopPod),
-			Stored: func() { readNow(c) },
+			Oversize: requestOf(c).oversize,
+			Stored:   func() { readNow(c) },
 		}
 		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
 	}
@@ -145,7 +150,7 @@ func (h workerHandlers) Ping(c echo.Context, e worker.EndpointID, w worker.Worke
 	}
 
 	if value(p.Status) == "unhealthy" {
-		reason := strings.TrimSpace(value(p.Check) + ": " + value(p.Reason))
+		reason := strings.TrimSpace(begin(value(p.Check), mostOfReason) + ": " + begin(value(p.Reason), mostOfReason))
 		h.Log.Warn("worker is unhealthy", "endpoint", e, "worker", id, "reason", reason)
 		return acknowledged(c, h.Queue.Unhealthy(user, compute.EndpointID(e), id, reason))
 	}
@@ -155,6 +160,14 @@ func (h workerHandlers) Ping(c echo.Context, e worker.EndpointID, w worker.Worke
 		ids = append(ids, compute.JobID(name))
 	}
 	return acknowledged(c, h.Queue.Ping(user, compute.EndpointID(e), id, ids))
+}
+
+// mostOfReason is how much is kept of what a worker says of its health, in bytes: the SDK sends 256 characters.
+const mostOfReason = 1024
+
+// begin gives the beginning of a text, of whole characters, as a text of its own.
+func begin(text string, most int) string {
+	return strings.ToValidUTF8(strings.Clone(text[:min(len(text), most)]), "")
 }
 
 // readNow answers before the request is over.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -267,12 +268,55 @@ func (q *Queue) forgetSilent(now time.Time) {
 	defer q.mu.Unlock()
 	for _, d := range q.dispatchers {
 		for id, s := range d.workers {
-			if !s.managed && len(s.jobs) == 0 && s.polls == 0 && now.Sub(s.lastSeen) > silence {
+			if s.forgettable() && now.Sub(s.lastSeen) > silence {
 				delete(d.workers, id)
 			}
 		}
 	}
 	q.forgetGone()
+}
+
+// mostWorkers is how many workers of all endpoints are remembered, before some of those are forgotten that do nothing: whoever
+// has a key for workers can make up ids of any number of them.
+const mostWorkers = 20_000
+
+// worker gives what is known of a worker that asks. The caller has the lock.
+func (q *Queue) worker(d *dispatcher, w compute.WorkerID) *workerState {
+	if d.workers[w] == nil {
+		q.makeRoom()
+	}
+	return d.worker(w)
+}
+
+// makeRoom forgets, if too many workers are known, the half that has been silent longest of those that do nothing; they are known again
+// with their next request. The caller has the lock.
+func (q *Queue) makeRoom() {
+	count := 0
+	for _, d := range q.dispatchers {
+		count += len(d.workers)
+	}
+	if count < mostWorkers {
+		return
+	}
+
+	type silent struct {
+		of   *dispatcher
+		id   compute.WorkerID
+		last time.Time
+	}
+	var idle []silent
+	for _, d := range q.dispatchers {
+		for id, s := range d.workers {
+			if s.forgettable() && len(s.stops) == 0 {
+				idle = append(idle, silent{d, id, s.lastSeen})
+			}
+		}
+	}
+
+	slices.SortFunc(idle, func(a, b silent) int { return a.last.Compare(b.last) })
+	for _, s := range idle[:(len(idle)+1)/2] {
+		delete(s.of.workers, s.id)
+	}
 }
 
 func plural(n int, noun string) string {

@@ -96,6 +96,11 @@ func (s *workerState) endPolls() {
 	}
 }
 
+// forgettable reports whether nothing is lost when the worker is forgotten: berth did not start it, and it does nothing.
+func (s *workerState) forgettable() bool {
+	return !s.managed && len(s.jobs) == 0 && s.polls == 0
+}
+
 // reason is why the worker does no work; empty if it does, or if nobody knows.
 func (s *workerState) reason() string {
 	if s.seen || s.up {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -13,7 +14,7 @@ import (
 // was started without what it takes to ping; of one that pings, only a ping that names a job does, or a report of the job
 // (rules queue.lease.ping, queue.lease.sign). The caller has the lock.
 func (q *Queue) see(d *dispatcher, w compute.WorkerID) *workerState {
-	s := d.worker(w)
+	s := q.worker(d, w)
 	now := q.clock.Now()
 	if !s.seen {
 		s.seen, s.idleSince = true, now
@@ -51,16 +52,17 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	if err != nil {
 		return err
 	}
-	d.worker(w).pinged = true // from its first one on, its pings alone count
+	q.worker(d, w).pinged = true // from its first one on, its pings alone count
 
 	s := q.see(d, w)
+
 	for id := range d.lost {
 		if !slices.Contains(ids, id) {
 			d.stopped(w, id)
 		}
 	}
 
-	s.named = ids
+	s.named = q.named(w, ids)
 	s.stillRuns(ids, q.clock.Now())
 	for _, id := range ids {
 		q.extendHeld(e, id, w)
@@ -68,6 +70,24 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	d.wake()
 
 	return nil
+}
+
+// mostNamed is how many jobs that a worker names and does not hold are remembered: those that it may still run although they were
+// taken from it before the server was started.
+const mostNamed = 100
+
+// named gives what to remember of the jobs that a worker names: not all that it can think of, and nothing of its request. The
+// caller has the lock.
+func (q *Queue) named(w compute.WorkerID, ids []compute.JobID) (known []compute.JobID) {
+	for others := 0; len(ids) > 0; ids = ids[1:] {
+		if h := q.held[ids[0]]; h != nil && h.worker == w {
+			known = append(known, h.job.ID)
+		} else if _, is := ids[0].Key(); is && others < mostNamed {
+			known = append(known, compute.JobID(strings.Clone(string(ids[0]))))
+			others++
+		}
+	}
+	return known
 }
 
 // extend renews the lease of one job, since a report of the job is a sign of its life, and reports whether the worker holds it.
@@ -93,7 +113,7 @@ func (q *Queue) Unhealthy(user compute.UserID, e compute.EndpointID, w compute.W
 	defer q.mu.Unlock()
 	d, err := q.dispatcher(user, e)
 	if err == nil {
-		s := d.worker(w)
+		s := q.worker(d, w)
 		s.unhealthy, s.lastSeen = reason, q.clock.Now() // it counts as unhealthy until it is forgotten
 	}
 	return err

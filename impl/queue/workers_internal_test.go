@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,4 +20,47 @@ func TestWorkers_AreAskedToStopTheLastJobsAlone(t *testing.T) {
 	ids := s.toStop()
 	require.Len(t, ids, mostStops)
 	require.Equal(t, compute.JobID(fmt.Sprint(3*mostStops-1)), ids[mostStops-1])
+}
+
+// made gives a queue of one endpoint that n workers have asked.
+func made(n int) (*Queue, *dispatcher) {
+	d := newDispatcher(compute.Endpoint{})
+	q := &Queue{memory: memory{dispatchers: map[compute.EndpointID]*dispatcher{"e": d}, held: map[compute.JobID]*lease{}}}
+	for i := range n {
+		q.worker(d, compute.WorkerID(fmt.Sprint(i))).lastSeen = time.Unix(int64(i), 0)
+	}
+	return q, d
+}
+
+func TestWorkers_OfWhichThereAreTooManyAreForgottenThatDoNothing(t *testing.T) {
+	t.Parallel()
+	q, d := made(mostWorkers)
+	require.Len(t, d.workers, mostWorkers)
+	d.workers["0"].managed = true
+	d.workers["1"].jobs["job"] = false
+	d.workers["2"].polls++
+	d.workers["3"].stop("job", time.Time{})
+
+	q.worker(d, "another")
+	require.Len(t, d.workers, mostWorkers-(mostWorkers-4)/2+1)
+	for _, id := range []compute.WorkerID{"0", "1", "2", "3", "another", compute.WorkerID(fmt.Sprint(mostWorkers - 1))} {
+		require.Contains(t, d.workers, id)
+	}
+	require.NotContains(t, d.workers, compute.WorkerID("4"), "the one that was silent longest")
+}
+
+func TestWorkers_MayNameAnyNumberOfJobsOfWhichFewAreRemembered(t *testing.T) {
+	t.Parallel()
+	q, _ := made(1)
+	named := []compute.JobID{"", "no id", compute.JobID(strings.Repeat("x", 100_000))}
+	for n := range 3 * mostNamed {
+		named = append(named, compute.JobID(fmt.Sprintf("01a21579-fa04-7018-a6bd-%012d", n)))
+	}
+	last := named[len(named)-1]
+	q.held[last] = &lease{job: compute.Job{ID: last}, worker: "0"}
+	q.held[named[len(named)-2]] = &lease{job: compute.Job{ID: last}, worker: "1"}
+
+	known := q.named("0", named)
+	require.Len(t, known, mostNamed+1)
+	require.Equal(t, append(named[3:3+mostNamed:3+mostNamed], last), known)
 }

@@ -1,0 +1,173 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/compute"
+	jobs "github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/validate"
+)
+
+// finishJob and streamJob are the operations by which a worker reports a result and a part of one. Workers do not send a report
+// again that was refused: the job would run again on other workers, with the same result, and fail without the reason, or be
+// COMPLETED without a part of its stream.
+const (
+	finishJob = "finishJob"
+	streamJob = "streamJob"
+)
+
+// reported is checked for the report of a worker. One that is too long to be read fails its job like any output over the limit
+// (rule queue.output.limit.report); so does one with NaN or Infinity, which handlers in Python give and which JSON does
+// not have, and this one is refused as well (rule queue.done.nan). What shows progress is only refused. Parts of a stream are refused
+// and fail their job in both cases (rule queue.stream.refused).
+func (f *front) reported(op *validate.Op, r *request) error {
+	first := &beginning{ReadCloser: r.Request().Body}
+	if r.Request().ContentLength < 0 { // it is read before it shows that it is too long
+		r.Request().Body = first
+	}
+
+	err := f.checked(op, r)
+	_, unread := errors.AsType[*echo.HTTPError](err)
+	switch {
+	case err == nil:
+		return nil
+	case unread && !r.read && f.tooLong(op, r, first):
+		if f.id == finishJob {
+			r.body = &worker.Report{}
+			return nil
+		}
+		f.failReport(r, fmt.Sprintf("a chunk of %d bytes is over the limit of %d bytes", r.oversize, op.MaxBody))
+	case r.read && compute.CodeOf(err) == compute.Rejected && hasNaN(op, r.raw):
+		f.failReport(r, "the output has NaN or Infinity, which JSON does not have")
+	}
+
+	return err
+}
+
+// tooLong reports whether a report was not read because of its length, and is not of progress. It notes the length.
+func (f *front) tooLong(op *validate.Op, r *request, begin *beginning) bool {
+	if e, ok := errors.AsType[*echo.HTTPError](r.unread); !ok || e.Code != http.StatusRequestEntityTooLarge {
+		return false
+	}
+	if violations := op.Params(r.Param, r.Request().URL.RawQuery, r.Request().Header.Values); len(violations) > 0 || begin.isProgress() {
+		return false
+	}
+
+	r.oversize = max(r.Request().ContentLength, op.MaxBody+1)
+	return true
+}
+
+// failReport fails the job of a report that is refused all the same.
+func (f *front) failReport(r *request, why string) {
+	user, id, err := seatOf(r, r.Param("workerId"))
+	if err == nil {
+		report := jobs.Report{Error: why}
+		err = f.Queue.Finish(contextOf(r), user, compute.EndpointID(r.Param("endpointId")), id, compute.JobID(r.Param("jobId")), report)
+	}
+	if err != nil {
+		f.Log.Warn("the job of a report that was refused did not fail", "job", r.Param("jobId"), "err", err)
+	}
+}
+
+// hasNaN reports whether a body that is no JSON would be a result, or a part of one, if there were numbers in place of NaN and
+// Infinity. The body is as it was afterwards.
+func hasNaN(op *validate.Op, raw []byte) bool {
+	places := notNumbers(raw)
+	if len(places) == 0 {
+		return false
+	}
+	was := make([]byte, len(places))
+	for i, at := range places {
+		was[i] = raw[at]
+	}
+	defer func() {
+		for i, at := range places {
+			raw[at] = was[i]
+		}
+	}()
+	for i, at := range places {
+		raw[at] = ' '
+		if i == 0 || places[i-1] != at-1 {
+			raw[at] = '0'
+		}
+	}
+
+	decoded, violations, err := op.Decode(raw)
+	if err != nil || len(violations) > 0 {
+		return false
+	}
+	report, ok := decoded.(*worker.Report)
+	return !ok || value(report.Status) != string(compute.JobInProgress)
+}
+
+// notNumbers gives the places of the letters of NaN and Infinity that are outside of texts; a minus before them may stay. It
+// gives at most mostNotNumbers: the rest is no better.
+func notNumbers(raw []byte) (places []int) {
+	for i := 0; i < len(raw) && len(places) < mostNotNumbers; i++ {
+		switch raw[i] {
+		case '"':
+			i = endOfText(raw, i)
+		case 'N', 'I':
+			for _, word := range []string{"NaN", "Infinity"} {
+				if bytes.HasPrefix(raw[i:], []byte(word)) {
+					for range word {
+						places = append(places, i)
+						i++
+					}
+					i--
+				}
+			}
+		}
+	}
+	return places
+}
+
+const mostNotNumbers = 1 << 20
+
+// endOfText gives the place of the quote that ends the text that begins at i, or the end of the body.
+func endOfText(raw []byte, i int) int {
+	for i++; i < len(raw) && raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// beginning remembers how a body begins.
+type beginning struct {
+	io.ReadCloser
+	first []byte
+}
+
+// progressBegins is how the reports of progress begin that workers of the SDK send, without blanks.
+const progressBegins = `{"status":"IN_PROGRESS"`
+
+func (b *beginning) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if room := 2*len(progressBegins) - len(b.first); room > 0 {
+		b.first = append(b.first, p[:min(n, room)]...)
+	}
+	return n, err
+}
+
+// isProgress reports whether the body is one of progress. It reads the beginning if nobody did.
+func (b *beginning) isProgress() bool {
+	if len(b.first) == 0 {
+		_, _ = io.ReadFull(b, make([]byte, 2*len(progressBegins))) // too little is no beginning
+	}
+	bare := bytes.Map(func(c rune) rune {
+		if c == ' ' || c == '\n' || c == '\r' || c == '\t' {
+			return -1
+		}
+		return c
+	}, b.first)
+	return bytes.HasPrefix(bare, []byte(progressBegins))
+}
