@@ -238,3 +238,18 @@ func TestRestore_ThatWasCutOffIsSeenAndEndedByTheNextOne(t *testing.T) {
 	require.NoError(t, err, "it is what was there")
 	require.NoError(t, serving(t, app.Config{Data: dir}).server.Close())
 }
+
+// A relative path is one like "berth-data", which is the default of --data.
+func TestBackup_TakesRelativePaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := serving(t, app.Config{Data: "data"}, "echo")
+	did[map[string]any](t, "backup", "beside.db", "--data", "data")
+	did[map[string]any](t, "check", "--data", "data")
+	require.NoError(t, s.server.Close())
+
+	did[map[string]any](t, "backup", "after.db", "--data", "data", "--with-key")
+	did[map[string]any](t, "restore", "after.db", "--data", "restored")
+	require.Empty(t, did[app.CheckReport](t, "check", "--data", "restored").Flaws)
+	require.NoError(t, os.WriteFile("text", []byte("no database"), 0o600))
+	refused(t, "text", "restore", "text", "--data", "none")
+}
