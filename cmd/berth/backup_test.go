@@ -121,7 +121,7 @@ func TestBackup_OfAServerThatShipsIsRestoredWithoutIt(t *testing.T) {
 func TestBackup_RefusesWhatWouldLoseSomething(t *testing.T) {
 	t.Parallel()
 	dir, tmp := t.TempDir(), t.TempDir()
-	refused(t, "is no data directory of berth", "backup", filepath.Join(tmp, "b.db"), "--data", dir)
+	refused(t, "it is no data directory of berth", "backup", filepath.Join(tmp, "b.db"), "--data", dir)
 	_, err := app.OpenKeys(t.Context(), dir, "")
 	require.Error(t, err, "nothing was made")
 	s := serving(t, app.Config{Data: dir})

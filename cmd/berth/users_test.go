@@ -59,7 +59,7 @@ func usersFrom(t *testing.T, s *served, flags ...string) {
 	require.Contains(t, s.run("users", "create", "ada").err, "there is a user ada already")
 	require.Contains(t, s.run("users", "create", "a b").err, "letters, digits")
 	require.Contains(t, s.run("users", "create", "bob", "--role", "chief").err, `--role: "chief" is not admin, member, reader`)
-	require.Contains(t, s.run("users", "set-role", "ada", "chief").err, `the role: "chief" is not admin, member, reader`)
+	require.Contains(t, s.run("users", "set-role", "ada", "chief").err, `ROLE: "chief" is not admin, member or reader`)
 	require.Contains(t, s.run("users", "disable", "nobody").err, `user "nobody" does not exist`)
 	require.Contains(t, s.run("keys", "create", "--user", "ada", "--scope", "admin").err, "the role member of the user ada does not allow the scope admin")
 	require.Equal(t, "deleted eve\n", s.done("users", "delete", "eve"))

@@ -87,7 +87,7 @@ func BackUp(ctx context.Context, o BackupOptions) (b Backup, err error) {
 func checkBackup(database, file string, o BackupOptions) error {
 	from, err := os.Stat(database)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is no data directory of berth: %w", o.Data, err)
+		return noDirectory(o.Data, err)
 	}
 	if err != nil {
 		return err

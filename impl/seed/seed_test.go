@@ -149,17 +149,17 @@ func squeezed(lines []string) (kept []string) {
 func TestRead_RefusesWhatIsNoSeed(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		"users:\n- {name: a}\n- {name: b}\n- {name: a, role: reader}":  "seed.yaml:4:3: /users/2/name: is that of /users/0 in line 2",
-		"users:\n- {name: owner}":                                       "/users/0/role: must be admin: owner is the owner of the server",
-		"users:\n- {name: owner, role: admin, disabled: true}":          "/users/0/disabled: must be false",
-		"users:\n- {name: a, disabled: 1}":                              "/users/0/disabled: must be true or false",
-		"users:\n- {name: a, rol: reader}":                              "is role meant?",
-		"pods: [":           "cannot be read: yaml: line 1",
-		"- a":               "must be an object with lists",
-		"pods: []\npods: 1": "appears twice",
-		"pods: [1]":         "must be an object",
-		"pods:\n- {name: a, image: i, disk: .inf}":                                                      "a number that JSON has not",
-		"pods:\n- {name: a, image: i, name: b}":                                                         "appears twice",
+		"users:\n- {name: a}\n- {name: b}\n- {name: a, role: reader}": "seed.yaml:4:3: /users/2/name: is that of /users/0 in line 2",
+		"users:\n- {name: owner}":                                     "/users/0/role: must be admin: owner is the owner of the server",
+		"users:\n- {name: owner, role: admin, disabled: true}":        "/users/0/disabled: must be false",
+		"users:\n- {name: a, disabled: 1}":                            "/users/0/disabled: must be true or false",
+		"users:\n- {name: a, rol: reader}":                            "is role meant?",
+		"pods: [":                                                     "cannot be read: yaml: line 1",
+		"- a":                                                         "must be an object with lists",
+		"pods: []\npods: 1":                                           "appears twice",
+		"pods: [1]":                                                   "must be an object",
+		"pods:\n- {name: a, image: i, disk: .inf}":                    "a number that JSON has not",
+		"pods:\n- {name: a, image: i, name: b}":                       "appears twice",
 		"quotas: {minute: 1, hour: 1, day: 1}\n---\nquotas: {minute: 1, hour: 1, day: 1}":               "is there twice",
 		"keys:\n- {id: 0123456789, key: brt_abcdefghij_" + strings.Repeat("x", 40) + ", scopes: [all]}": "is not the id that the token has in it",
 	} {
