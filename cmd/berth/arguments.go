@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // checkedArguments has arguments checked: by their number, which the usage of a command tells, and then as the command itself does.
@@ -22,7 +24,7 @@ func checkedArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // countArguments says which arguments are missing, or which one is too many. It knows nothing of commands that can be called in several ways.
 func countArguments(cmd *cobra.Command, args []string) error {
-	if cmd.HasSubCommands() && !cmd.HasParent() || strings.Contains(cmd.Use, " | ") {
+	if strings.Contains(cmd.Use, " | ") {
 		return nil
 	}
 	var needed []string
@@ -38,6 +40,7 @@ func countArguments(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) < len(needed):
 		return fmt.Errorf("%s is missing", strings.Join(needed[len(args):], ", "))
+	case most == 0 && cmd.HasSubCommands(): // a word that is none of them is told as such
 	case len(args) > most && most == 0:
 		return fmt.Errorf("%s takes no arguments, but there is %q", cmd.CommandPath(), args[0])
 	case len(args) > most:
@@ -50,6 +53,20 @@ func countArguments(cmd *cobra.Command, args []string) error {
 var flagWants = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "uint": "a whole number from 0", "uint64": "a whole number from 0", "float64": "a number",
 	"bool": "true or false", "duration": "a duration such as 90s, 10m or 24h", "stringToString": "NAME=VALUE",
+}
+
+// refusedField is the misuse of the flag or the argument from which the field came that the error is about; any other error stays as it is.
+func refusedField(err error, of map[string]string) error {
+	refused, is := errors.AsType[*compute.Error](err)
+	if !is || refused.Code != compute.Invalid || len(refused.Fields) == 0 {
+		return err
+	}
+	for field, from := range of {
+		if strings.HasPrefix(refused.Fields[0], field) {
+			return misuse(fmt.Errorf("%s: %s", from, refused.Detail), "")
+		}
+	}
+	return err
 }
 
 // flagError says which flag has a value that is none, and what it must be.

@@ -174,7 +174,7 @@ func TestRestore_RefusesWhatIsNoWholeBackup(t *testing.T) {
 	require.NoError(t, s.server.Close())
 	refused(t, "berth.db is there already", "restore", file, "--data", dir)
 	refused(t, "and no backup of it", "restore", filepath.Join(dir, "berth.db"), "--data", dir, "--force")
-	refused(t, "no such file", "restore", filepath.Join(tmp, "none.db"), "--data", other)
+	refused(t, "there is no ", "restore", filepath.Join(tmp, "none.db"), "--data", other)
 
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)

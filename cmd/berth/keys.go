@@ -98,7 +98,7 @@ func newKeysCreateCommand() *cobra.Command {
 				wanted.UserID = cmp.Or(compute.UserID(user), wanted.UserID)
 				key, token, err := keys.Create(cmd.Context(), wanted)
 				if err != nil {
-					return err
+					return refusedField(err, map[string]string{"/user": "--user", "/scopes": "--scope"})
 				}
 				return printKey(cmd, string(key.ID), token)
 			})
@@ -186,7 +186,7 @@ var keyColumns = []column[shownKey]{
 // spendLimit is how many USD an hour a key may cost; empty: as many as it likes.
 func spendLimit(limit float64) string {
 	if limit == 0 {
-		return ""
+		return pointed[float64](nil)
 	}
 	return textOf(limit)
 }

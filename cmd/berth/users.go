@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -70,7 +71,11 @@ func withUsers(cmd *cobra.Command, f func(*app.Keys) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(keys), keys.Close())
+	err = f(keys)
+	if compute.CodeOf(err) == compute.NotFound {
+		err = &failure{code: exitFailed, cause: err, hint: "berth users list shows those that there are"}
+	}
+	return errors.Join(err, keys.Close())
 }
 
 // usersOf lists the users of a server, or of a database.
@@ -216,7 +221,7 @@ a member, or as an admin if the key has the scope admin.`,
 			}
 			name := compute.UserID(args[0])
 			if wrong := compute.CheckUserName(name); wrong != "" {
-				return misuse(errors.New(wrong), "")
+				return misuse(fmt.Errorf("NAME: %q: %s", name, wrong), "")
 			}
 			return printUser(cmd, func(c *connection) request {
 				wanted := controls.NewUser{Name: args[0], Role: new(controls.NewUserRole(as))}

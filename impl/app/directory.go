@@ -37,6 +37,9 @@ var ErrNoDirectory = errors.New("it is no data directory of berth")
 
 // noDirectory is the error of a data directory whose database cannot be looked at.
 func noDirectory(dir string, err error) error {
+	if dir == "" {
+		return fmt.Errorf("an empty name: %w", ErrNoDirectory)
+	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("%s: %w: there is no %s", dir, ErrNoDirectory, filepath.Join(dir, databaseFile))
 	}
