@@ -170,6 +170,12 @@ func (s *Server) Key() string { return s.key }
 // NewKey makes a further key: for everything (all), or for one or more of admin, rest:read, rest:write, graphql:read, graphql:write,
 // queue:<endpoint id or *>:invoke, queue:<endpoint id or *>:work and pod:<pod id>.
 func (s *Server) NewKey(ctx context.Context, scopes ...string) (string, error) {
+	return s.NewUserKey(ctx, string(compute.Owner), scopes...)
+}
+
+// NewUserKey is NewKey for a user, who is made if there is none of that name: as a member, or as an admin for a key with the scope admin. The error is
+// also that the role of the user does not allow a scope.
+func (s *Server) NewUserKey(ctx context.Context, user string, scopes ...string) (string, error) {
 	if len(scopes) == 0 {
 		return "", errors.New("a key needs a scope")
 	}
@@ -178,7 +184,9 @@ func (s *Server) NewKey(ctx context.Context, scopes ...string) (string, error) {
 			return "", err
 		}
 	}
-	_, token, err := s.app.CreateKey(ctx, app.NewKey("of a test", scopes, false, 0))
+	n := app.NewKey("of a test", scopes, false, 0)
+	n.UserID = compute.UserID(user)
+	_, token, err := s.app.CreateKey(ctx, n)
 	return token, err
 }
 

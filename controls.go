@@ -19,7 +19,7 @@ func (s *Server) needControls(what string) {
 	}
 }
 
-// Reset forgets everything but keys, endpoints of Options and the time of the clock, and has what the seed has there again. It panics unless the
+// Reset forgets everything but users, keys, endpoints of Options and the time of the clock, and has what the seed has there again. It panics unless the
 // runtime is RuntimeSim.
 func (s *Server) Reset(ctx context.Context) error {
 	s.needControls("a reset")

@@ -110,9 +110,9 @@ func printBackup(cmd *cobra.Command, b app.Backup) error {
 	fmt.Fprintf(out, "%s has a backup of %d bytes, of version %d of the schema.\n", b.File, b.Bytes, b.Schema)
 	switch {
 	case b.KeyFile != "":
-		fmt.Fprintf(out, "%s has the key of what is sealed in it: both together are as secret as that is.\n", b.KeyFile)
+		fmt.Fprintf(out, "%s has the key of what is encrypted in it: both together are as secret as that is.\n", b.KeyFile)
 	case b.SecretKey != "":
-		fmt.Fprintf(out, "It needs the key in %s for what is sealed in it: keep a copy of that too, or use --with-key.\n", b.SecretKey)
+		fmt.Fprintf(out, "It needs the key in %s for what is encrypted in it: keep a copy of that too, or use --with-key.\n", b.SecretKey)
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func TestBackup_OfAServerThatShipsIsRestoredWithoutIt(t *testing.T) {
 func TestBackup_RefusesWhatWouldLoseSomething(t *testing.T) {
 	t.Parallel()
 	dir, tmp := t.TempDir(), t.TempDir()
-	refused(t, "is no data directory of berth", "backup", filepath.Join(tmp, "b.db"), "--data", dir)
+	refused(t, "it is no data directory of berth", "backup", filepath.Join(tmp, "b.db"), "--data", dir)
 	_, err := app.OpenKeys(t.Context(), dir, "")
 	require.Error(t, err, "nothing was made")
 	s := serving(t, app.Config{Data: dir})
@@ -174,7 +174,7 @@ func TestRestore_RefusesWhatIsNoWholeBackup(t *testing.T) {
 	require.NoError(t, s.server.Close())
 	refused(t, "berth.db is there already", "restore", file, "--data", dir)
 	refused(t, "and no backup of it", "restore", filepath.Join(dir, "berth.db"), "--data", dir, "--force")
-	refused(t, "no such file", "restore", filepath.Join(tmp, "none.db"), "--data", other)
+	refused(t, "there is no ", "restore", filepath.Join(tmp, "none.db"), "--data", other)
 
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -237,4 +237,19 @@ func TestRestore_ThatWasCutOffIsSeenAndEndedByTheNextOne(t *testing.T) {
 	_, err = os.Stat(database + ".replaced")
 	require.NoError(t, err, "it is what was there")
 	require.NoError(t, serving(t, app.Config{Data: dir}).server.Close())
+}
+
+// A relative path is one like "berth-data", which is the default of --data.
+func TestBackup_TakesRelativePaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := serving(t, app.Config{Data: "data"}, "echo")
+	did[map[string]any](t, "backup", "beside.db", "--data", "data")
+	did[map[string]any](t, "check", "--data", "data")
+	require.NoError(t, s.server.Close())
+
+	did[map[string]any](t, "backup", "after.db", "--data", "data", "--with-key")
+	did[map[string]any](t, "restore", "after.db", "--data", "restored")
+	require.Empty(t, did[app.CheckReport](t, "check", "--data", "restored").Flaws)
+	require.NoError(t, os.WriteFile("text", []byte("no database"), 0o600))
+	refused(t, "text", "restore", "text", "--data", "none")
 }

@@ -171,7 +171,7 @@ func TestCheck_BesideAServerThatIsBusyFindsNothing(t *testing.T) {
 func TestCheck_SaysWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	refused(t, "is no data directory of berth", "check", "--data", dir)
+	refused(t, "it is no data directory of berth", "check", "--data", dir)
 	refused(t, "pg_amcheck", "check", "--store", "postgres://u@h/d")
 	require.NoError(t, serving(t, app.Config{Data: dir}).server.Close())
 

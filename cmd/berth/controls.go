@@ -28,8 +28,8 @@ of their own: clock, faults, script, states, journal, webhooks, costs.`,
 
 func newControlsResetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset", Short: "Forget everything but keys, declared endpoints and the clock", Args: cobra.NoArgs,
-		Long: `Forget everything but keys, declared endpoints and the clock. Quotas, faults, the storage and the fleet go back to what the server was started
+		Use: "reset", Short: "Forget everything but users, keys, declared endpoints and the clock", Args: cobra.NoArgs,
+		Long: `Forget everything but users, keys, declared endpoints and the clock. Quotas, faults, the storage and the fleet go back to what the server was started
 with, and what its seed has is there again.`,
 		Example: "  berth controls reset",
 		RunE: func(cmd *cobra.Command, _ []string) error {

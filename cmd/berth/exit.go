@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
 )
 
@@ -82,7 +83,13 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 	}
 
 	var own *compute.Error
-	if errors.As(err, &own) {
+	switch {
+	case errors.Is(err, app.ErrNoDirectory):
+		f = &failure{code: exitUsage, hint: "berth serve makes one, and --data names another"}
+		err = fmt.Errorf("--data: %w", err)
+	case errors.As(err, &own) && own.Code == compute.Unavailable && own.Cause != nil:
+		err = fmt.Errorf("the database of --store: %w", own.Cause) // it was opened here: there is no log to look into
+	case own != nil:
 		err = errors.New(own.Detail) // without the code: that is for clients
 	}
 	fmt.Fprintln(out, "berth:", err)

@@ -98,7 +98,7 @@ func newKeysCreateCommand() *cobra.Command {
 				wanted.UserID = cmp.Or(compute.UserID(user), wanted.UserID)
 				key, token, err := keys.Create(cmd.Context(), wanted)
 				if err != nil {
-					return err
+					return refusedField(err, map[string]string{"/user": "--user", "/scopes": "--scope"})
 				}
 				return printKey(cmd, string(key.ID), token)
 			})
@@ -177,10 +177,18 @@ var keyColumns = []column[shownKey]{
 	{head: "SCOPES", value: func(k shownKey) string { return join(k.Scopes) }},
 	{head: "EXEMPT", value: func(k shownKey) string { return textOf(k.Exempt) }},
 	{head: "CONTRACT", value: func(k shownKey) string { return k.Contract }},
-	{head: "SPEND LIMIT", value: func(k shownKey) string { return textOf(k.Spend) }},
+	{head: "SPEND LIMIT", value: func(k shownKey) string { return spendLimit(k.Spend) }},
 	{head: "CREATED", value: func(k shownKey) string { return pointed(k.CreatedAt) }},
 	{head: "EXPIRES", value: func(k shownKey) string { return pointed(k.ExpiresAt) }},
 	{head: "REVOKED", value: func(k shownKey) string { return pointed(k.RevokedAt) }},
+}
+
+// spendLimit is how many USD an hour a key may cost; empty: as many as it likes.
+func spendLimit(limit float64) string {
+	if limit == 0 {
+		return pointed[float64](nil)
+	}
+	return textOf(limit)
 }
 
 // moment is nil for no time.

@@ -148,7 +148,7 @@ configuration file (queue-listen: …), and otherwise uses the default; see bert
 // finish makes every wrong call of a command below cmd a failure with its exit code and a hint. A command that only has others
 // below it shows its help, and refuses what is none of them.
 func finish(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return miscall(cmd, err, nearFlags(cmd, err)) })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return miscall(cmd, flagError(err), nearFlags(cmd, err)) })
 	if cmd.HasSubCommands() && !cmd.Runnable() {
 		cmd.Args = cobra.ArbitraryArgs
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -163,7 +163,7 @@ func finish(cmd *cobra.Command) {
 	}
 
 	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error { return miscall(cmd, check(cmd, args), nil) }
+		cmd.Args = checkedArguments(check)
 	}
 	for _, sub := range cmd.Commands() {
 		finish(sub)

@@ -71,7 +71,11 @@ func withUsers(cmd *cobra.Command, f func(*app.Keys) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(keys), keys.Close())
+	err = f(keys)
+	if compute.CodeOf(err) == compute.NotFound {
+		err = &failure{code: exitFailed, cause: err, hint: "berth users list shows those that there are"}
+	}
+	return errors.Join(err, keys.Close())
 }
 
 // usersOf lists the users of a server, or of a database.
@@ -154,7 +158,7 @@ func role(name, where string) (compute.Role, error) {
 	if r := compute.Role(name); compute.IsRole(r) {
 		return r, nil
 	}
-	return "", misuse(fmt.Errorf("%s: %q is not %s", where, name, strings.Join(roleWords(), ", ")), "")
+	return "", choiceError(where, name, roleWords())
 }
 
 // offerUsers offers the names of users for the first argument, and then the words.
@@ -217,7 +221,7 @@ a member, or as an admin if the key has the scope admin.`,
 			}
 			name := compute.UserID(args[0])
 			if wrong := compute.CheckUserName(name); wrong != "" {
-				return misuse(errors.New(wrong), "")
+				return misuse(fmt.Errorf("NAME: %q: %s", name, wrong), "")
 			}
 			return printUser(cmd, func(c *connection) request {
 				wanted := controls.NewUser{Name: args[0], Role: new(controls.NewUserRole(as))}
@@ -232,12 +236,12 @@ a member, or as an admin if the key has the scope admin.`,
 
 func newUsersSetRoleCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "set-role NAME admin|member|reader", Short: "Give a user another role", Args: cobra.ExactArgs(2),
-		Long:              "Give a user another role. Its keys stay, and permit what the role allows. The last admin who is not disabled stays an admin.",
+		Use: "set-role NAME ROLE", Short: "Give a user another role", Args: cobra.ExactArgs(2),
+		Long:              "Give a user another role: admin, member or reader. Its keys stay, and permit what the role allows. The last admin who is not disabled stays an admin.",
 		Example:           "  berth users set-role auditor member",
 		ValidArgsFunction: offerUsers(roleWords()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			as, err := role(args[1], "the role")
+			as, err := role(args[1], "ROLE")
 			if err != nil {
 				return err
 			}

@@ -87,7 +87,7 @@ func BackUp(ctx context.Context, o BackupOptions) (b Backup, err error) {
 func checkBackup(database, file string, o BackupOptions) error {
 	from, err := os.Stat(database)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is no data directory of berth: %w", o.Data, err)
+		return noDirectory(o.Data, err)
 	}
 	if err != nil {
 		return err
@@ -180,8 +180,12 @@ type Restored struct {
 // Restore puts a backup in the place of the database of a data directory, on which no server may run. The backup is read through first, and so is
 // what was made of it: one that is damaged, no database of berth's or a newer program's is refused, and changes nothing.
 func Restore(ctx context.Context, o RestoreOptions) (r Restored, err error) {
-	if info, err := os.Stat(o.File); ship.IsBucket(o.File) || err == nil && info.IsDir() {
+	info, err := os.Stat(o.File)
+	switch {
+	case ship.IsBucket(o.File) || err == nil && info.IsDir():
 		return restoreShipped(ctx, o)
+	case errors.Is(err, fs.ErrNotExist):
+		return r, fmt.Errorf("there is no %s", o.File)
 	}
 	return restoreFile(ctx, o)
 }

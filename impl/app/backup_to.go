@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,9 @@ type Generation = ship.Generation
 
 // ListBackups gives what a server shipped to a place, the oldest generation first.
 func ListBackups(ctx context.Context, place, endpoint string) (all []*Generation, err error) {
+	if _, err := os.Stat(place); !ship.IsBucket(place) && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s", place)
+	}
 	to, err := ship.Open(place, endpoint, os.Getenv)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ const (
 func Check(ctx context.Context, o CheckOptions) (r CheckReport, err error) {
 	database := filepath.Join(o.Data, databaseFile)
 	if _, err := os.Lstat(database); err != nil {
-		return r, fmt.Errorf("%s is no data directory of berth: %w", o.Data, err)
+		return r, noDirectory(o.Data, err)
 	}
 	unlock, err := lock(o.Data, "berth check")
 	held, running := errors.AsType[errLocked](err)

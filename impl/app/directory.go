@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/runtime"
@@ -30,6 +31,20 @@ const (
 
 // lostAndFound is at the root of some file systems, which a data directory may be.
 const lostAndFound = "lost+found"
+
+// ErrNoDirectory is that a directory has no database of berth.
+var ErrNoDirectory = errors.New("it is no data directory of berth")
+
+// noDirectory is the error of a data directory whose database cannot be looked at.
+func noDirectory(dir string, err error) error {
+	if dir == "" {
+		return fmt.Errorf("an empty name: %w", ErrNoDirectory)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("%s: %w: there is no %s", dir, ErrNoDirectory, filepath.Join(dir, databaseFile))
+	}
+	return err // which names the file
+}
 
 // openDirectory makes the data directory if it is missing, sees to it that nobody else can read what is in it, and makes it this
 // process's own until unlock. It gives the directories in which it made one, whose names are not on disk yet. Where there is something of an earlier server without its database, it says so: a new one beside it

@@ -77,7 +77,7 @@ const (
 func openFileBeside(ctx context.Context, data string, clock compute.Clock) (store.Store, error) {
 	file := filepath.Join(data, databaseFile)
 	if _, err := os.Lstat(file); err != nil {
-		return nil, fmt.Errorf("%s is no data directory of berth: %w", data, err)
+		return nil, noDirectory(data, err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	if err := errors.Join(closeToOthers(data, quiet), checkFiles(data, true, quiet)); err != nil {

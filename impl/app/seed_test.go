@@ -58,6 +58,12 @@ sshKeys:
 quotas: {minute: 77, hour: 1000, day: 1000}
 keys:
   - {id: keyofseed1, name: fixed, key: seeded-key-0123456789, scopes: [all]}
+  - {name: reads, key: reader-key-0123456789, scopes: [all], user: auditor}
+  - {name: disabled, key: disabled-key-0123456, scopes: [all], user: gone}
+users:
+  - {name: auditor, role: reader}
+  - {name: gone, disabled: true}
+  - {name: owner, role: admin}
 `
 
 // seedFile writes a seed.
@@ -95,6 +101,10 @@ func TestSeed_IsThereFromTheStartInWhateverOrder(t *testing.T) {
 
 	status, _ := call(t, "GET", s.URL()+"/v2/templates", seededKey, "")
 	require.Equal(t, 503, status, "the fault")
+	for key, want := range map[string]int{"reader-key-0123456789": 403, "disabled-key-0123456": 401} {
+		status, body := call(t, "POST", s.URL()+"/v2/global-volumes", key, `{"name":"more"}`)
+		require.Equal(t, want, status, "the user of the key: %s", body)
+	}
 	require.NoError(t, s.Close())
 }
 
@@ -141,7 +151,7 @@ func TestSeed_IsNotCreatedAgain(t *testing.T) {
 	require.Equal(t, 503, status, "faults are there at each start")
 	require.NoError(t, s.Close())
 
-	c.Seed = seedFile(t, wholeSeed+"  - {id: keyofseed2, key: another-key-0123456789, scopes: [all]}\n")
+	c.Seed = seedFile(t, strings.Replace(wholeSeed, "keys:\n", "keys:\n  - {id: keyofseed2, key: another-key-0123456789, scopes: [all]}\n", 1))
 	s = start(t, c)
 	for key, path := range map[string]string{"another-key-0123456789": "/v2/pods/" + seededPod, seededKey: "/v2/serverless/endpointseed01"} {
 		status, body = call(t, "GET", s.URL()+path, key, "")

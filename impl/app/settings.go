@@ -166,7 +166,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.Fleet }},
 	{setting.Setting{
 		Name: "seed", Option: "Seed",
-		Help: "file, or directory of files, of what the server has from the start and after a reset of the test controls: keys, pods, endpoints and the like, in YAML; see docs/contract.md",
+		Help: "file, or directory of files, of what the server has from the start and after a reset of the test controls: users, keys, pods, endpoints and the like, in YAML; see docs/contract.md",
 	}, func(c *Config) any { return &c.Seed }},
 	{setting.Setting{
 		Name: "placement", Option: "Placement", Default: string(runtime.PolicyPack), Choices: runtime.Policies(),

@@ -24,7 +24,7 @@ func (h *Handler) Plant(ctx context.Context) error {
 	return h.services.plant(ctx, false)
 }
 
-// plant creates what the seed has. After a reset its keys are as they were at first, whatever became of them.
+// plant creates what the seed has. After a reset its users and keys are as they were at first, whatever became of them.
 func (s *Services) plant(ctx context.Context, reset bool) error {
 	if s.Seed == nil {
 		return nil
@@ -90,6 +90,8 @@ func (s *Services) plantItem(ctx context.Context, i seed.Item, reset bool) (crea
 
 	ctx = control.WithID(ctx, i.ID)
 	switch body := i.Body.(type) {
+	case *controls.NewUser:
+		return s.plantUser(ctx, i, *body, reset)
 	case *controls.NewKey:
 		err = s.plantKey(ctx, i, *body, reset)
 	case *controls.Quotas:
@@ -126,6 +128,22 @@ var ofLists = map[string]control.Resource{
 	seed.Registries: control.ResourceRegistry, seed.Delegations: control.ResourceDelegation, seed.Secrets: control.ResourceSecret,
 	seed.NetworkVolumes: control.ResourceVolume, seed.GlobalVolumes: control.ResourceGlobalVolume, seed.Templates: control.ResourceTemplate,
 	seed.Endpoints: control.ResourceEndpoint, seed.Clusters: control.ResourceCluster, seed.Pods: control.ResourcePod,
+}
+
+// plantUser leaves a user alone who is there, but after a reset gives it the role that it had at first.
+func (s *Services) plantUser(ctx context.Context, i seed.Item, body controls.NewUser, reset bool) (created bool, err error) {
+	name, role := compute.UserID(body.Name), newRole(body)
+	_, err = s.Keyring.CreateUser(ctx, name, role)
+	known := compute.CodeOf(err) == compute.Conflict
+	switch {
+	case known && !reset:
+		return false, nil
+	case err != nil && !known:
+		return false, err
+	case known || i.Off:
+		_, err = s.Keyring.ChangeUser(ctx, name, compute.UserChange{Role: &role, Disabled: &i.Off})
+	}
+	return !known, err
 }
 
 func (s *Services) plantKey(ctx context.Context, i seed.Item, body controls.NewKey, reset bool) error {
@@ -180,7 +198,7 @@ func (s *Services) plantPod(ctx context.Context, user compute.UserID, i seed.Ite
 		return err
 	}
 	pod, err := s.Control.CreatePod(ctx, user, asked)
-	if err == nil && i.Stopped {
+	if err == nil && i.Off {
 		_, err = s.Control.ActOnPod(ctx, user, pod.ID, compute.PodStop)
 	}
 	return err

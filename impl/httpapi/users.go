@@ -30,11 +30,16 @@ func (h controlsHandlers) ListUsers(c echo.Context) error {
 // CreateUser is POST /_berth/users.
 func (h controlsHandlers) CreateUser(c echo.Context) error {
 	n := bodyOf[controls.NewUser](c)
-	made, err := h.Keyring.CreateUser(contextOf(c), compute.UserID(n.Name), cmp.Or(compute.Role(value(n.Role)), compute.RoleMember))
+	made, err := h.Keyring.CreateUser(contextOf(c), compute.UserID(n.Name), newRole(n))
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusCreated, userView(made))
+}
+
+// newRole gives the role that a new user is to have.
+func newRole(n controls.NewUser) compute.Role {
+	return cmp.Or(compute.Role(value(n.Role)), compute.RoleMember)
 }
 
 // ChangeUser is PATCH /_berth/users/{userName}.

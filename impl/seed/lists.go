@@ -17,14 +17,16 @@ type list struct {
 
 // The members of items that no body has.
 const (
-	memberID    = "id"
-	memberUser  = "user"
-	memberKey   = "key"
-	memberState = "state"
+	memberID       = "id"
+	memberUser     = "user"
+	memberKey      = "key"
+	memberState    = "state"
+	memberDisabled = "disabled"
 )
 
 // The lists, as an Item names them.
 const (
+	Users          = "users"
 	Keys           = "keys"
 	SSHKeys        = "sshKeys"
 	Registries     = "registries"
@@ -44,6 +46,7 @@ var owned = []string{memberID, memberUser}
 
 // lists are all, each after those whose items its own may name.
 var lists = []list{
+	{name: Users, body: controls.Ops["createUser"], members: []string{memberDisabled}},
 	{name: Keys, body: controls.Ops["createKey"], members: []string{memberID, memberKey}, key: true},
 	{name: SSHKeys, body: rest.Ops["updateSshKeys"], members: []string{memberUser}},
 	{name: Registries, body: rest.Ops["createRegistry"], members: owned},

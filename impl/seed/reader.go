@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/spelling"
@@ -213,6 +214,8 @@ func (r *reader) members(l list, n *yaml.Node, item *Item, pointer string) *yaml
 		switch {
 		case given[name.Value]:
 			r.fault(name, under, "appears twice")
+		case name.Value == memberDisabled && (value.Kind != yaml.ScalarNode || value.ShortTag() != "!!bool"):
+			r.fault(name, under, "must be true or false")
 		case value.Kind != yaml.ScalarNode || value.ShortTag() == "!!null" || value.Value == "":
 			r.fault(name, under, "must be a text")
 		default:
@@ -245,8 +248,10 @@ func (i *Item) take(l list, name, value string) string {
 	case memberKey:
 		i.Token = value
 		err = compute.CheckToken(value)
+	case memberDisabled:
+		i.Off = strings.EqualFold(value, "true") // a boolean of YAML
 	case memberState:
-		i.Stopped = value == "stopped"
+		i.Off = value == "stopped"
 		if value != "stopped" && value != "running" {
 			return "must be running or stopped"
 		}
@@ -260,6 +265,10 @@ func (i *Item) take(l list, name, value string) string {
 
 // identify gives the item its id, if it has none, and refuses one that is there already.
 func (r *reader) identify(l list, item *Item, at *yaml.Node) {
+	if l.name == Users {
+		r.identifyUser(item, at)
+		return
+	}
 	if !slices.Contains(l.members, memberID) {
 		return
 	}
@@ -286,9 +295,28 @@ func (r *reader) identify(l list, item *Item, at *yaml.Node) {
 		}
 	}
 
-	if first, taken := r.ids[l.name+"/"+item.ID]; taken {
-		r.fault(at, item.At.Pointer+"/id", fmt.Sprintf("is that of %s in line %d of %s, too", first.Pointer, first.Line, first.File))
+	r.known(l.name+"/"+item.ID, item, "/id", at)
+}
+
+// known refuses an item whose id, or name, another one has.
+func (r *reader) known(id string, item *Item, member string, at *yaml.Node) {
+	if first, taken := r.ids[id]; taken {
+		r.fault(at, item.At.Pointer+member, fmt.Sprintf("is that of %s in line %d of %s, too", first.Pointer, first.Line, first.File))
 		return
 	}
-	r.ids[l.name+"/"+item.ID] = item.At
+	r.ids[id] = item.At
+}
+
+// identifyUser refuses a user that is there already, and the owner, whose server it is, as anything but an admin.
+func (r *reader) identifyUser(item *Item, at *yaml.Node) {
+	n := item.Body.(*controls.NewUser)
+	if compute.UserID(n.Name) == compute.Owner {
+		if n.Role == nil || compute.Role(*n.Role) != compute.RoleAdmin {
+			r.fault(at, item.At.Pointer+"/role", "must be admin: "+n.Name+" is the owner of the server")
+		}
+		if item.Off {
+			r.fault(at, item.At.Pointer+"/disabled", "must be false: "+n.Name+" is the owner of the server")
+		}
+	}
+	r.known(Users+"/"+n.Name, item, "/name", at)
 }

@@ -93,6 +93,8 @@ func memberSchema(l list, member string) map[string]any {
 		return map[string]any{"type": "string", "pattern": fmt.Sprintf("^[a-z0-9]{%d}$", size), "description": "The id that it gets."}
 	case memberKey:
 		return map[string]any{"type": "string", "minLength": 16, "maxLength": 200, "pattern": "^[A-Za-z0-9._~-]*$", "description": "The token."}
+	case memberDisabled:
+		return map[string]any{"type": "boolean", "default": false, "description": "None of its keys is good for anything."}
 	case memberState:
 		return map[string]any{"enum": []string{"running", "stopped"}, "default": "running"}
 	}

@@ -1,4 +1,4 @@
-// Package seed reads what a server is to have from the start: keys, pods, endpoints and the like, in files of YAML whose items are the bodies
+// Package seed reads what a server is to have from the start: users, keys, pods, endpoints and the like, in files of YAML whose items are the bodies
 // of the operations that create them, by the generated validators. It writes nothing.
 //
 // The YAML is read by go.yaml.in/yaml, which tells the line of everything.
@@ -22,13 +22,13 @@ type Seed struct {
 
 // Item is one thing that there is to be.
 type Item struct {
-	List    string         // that it stands in, such as pods
-	ID      string         // that it gets; of one that says none, one that follows from its name
-	User    compute.UserID // whose it is; empty: the owner's
-	Token   string         // of a key
-	Stopped bool           // a pod that is to be stopped
-	Body    any            // the model of the operation that creates it, as a pointer
-	At      Place
+	List  string         // that it stands in, such as pods
+	ID    string         // that it gets; of one that says none, one that follows from its name
+	User  compute.UserID // whose it is; empty: the owner's
+	Token string         // of a key
+	Off   bool           // a pod that is to be stopped, or a user that is to be disabled
+	Body  any            // the model of the operation that creates it, as a pointer
+	At    Place
 
 	text []byte // the body, JSON
 }
@@ -93,7 +93,7 @@ func Read(path string) (*Seed, error) {
 		s.Items = append(s.Items, r.byList[l.name]...)
 	}
 	for _, i := range s.Items {
-		text, err := json.Marshal([]any{i.List, i.ID, i.User, i.Token, i.Stopped, i.text})
+		text, err := json.Marshal([]any{i.List, i.ID, i.User, i.Token, i.Off, i.text})
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func TestRead_OrdersItemsSoThatEachComesAfterWhatItNames(t *testing.T) {
 	require.Equal(t, "a", s.Items[2].Body.(*rest.CreatePodRequest).Name, "the file that comes first")
 	second := s.Items[3]
 	require.Equal(t, "podofaseed0001", second.ID)
-	require.True(t, second.Stopped)
+	require.True(t, second.Off)
 	require.Equal(t, compute.UserID("u"), second.User)
 	require.Equal(t, 2, second.At.Line)
 }
@@ -149,12 +149,17 @@ func squeezed(lines []string) (kept []string) {
 func TestRead_RefusesWhatIsNoSeed(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		"pods: [":           "cannot be read: yaml: line 1",
-		"- a":               "must be an object with lists",
-		"pods: []\npods: 1": "appears twice",
-		"pods: [1]":         "must be an object",
-		"pods:\n- {name: a, image: i, disk: .inf}":                                                      "a number that JSON has not",
-		"pods:\n- {name: a, image: i, name: b}":                                                         "appears twice",
+		"users:\n- {name: a}\n- {name: b}\n- {name: a, role: reader}": "seed.yaml:4:3: /users/2/name: is that of /users/0 in line 2",
+		"users:\n- {name: owner}":                                     "/users/0/role: must be admin: owner is the owner of the server",
+		"users:\n- {name: owner, role: admin, disabled: true}":        "/users/0/disabled: must be false",
+		"users:\n- {name: a, disabled: 1}":                            "/users/0/disabled: must be true or false",
+		"users:\n- {name: a, rol: reader}":                            "is role meant?",
+		"pods: [":                                                     "cannot be read: yaml: line 1",
+		"- a":                                                         "must be an object with lists",
+		"pods: []\npods: 1":                                           "appears twice",
+		"pods: [1]":                                                   "must be an object",
+		"pods:\n- {name: a, image: i, disk: .inf}":                    "a number that JSON has not",
+		"pods:\n- {name: a, image: i, name: b}":                       "appears twice",
 		"quotas: {minute: 1, hour: 1, day: 1}\n---\nquotas: {minute: 1, hour: 1, day: 1}":               "is there twice",
 		"keys:\n- {id: 0123456789, key: brt_abcdefghij_" + strings.Repeat("x", 40) + ", scopes: [all]}": "is not the id that the token has in it",
 	} {
@@ -261,7 +266,7 @@ func TestSchema_DescribesWhatIsRead(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, valid(string(text)), path)
 	}
-	for _, wrong := range []string{"podz: []", "pods: [{name: a}]", "pods: [{name: a, image: i, state: gone}]", "keys: [{scopes: [all]}]", "pods: [{name: a, image: i, id: short}]"} {
+	for _, wrong := range []string{"podz: []", "pods: [{name: a}]", "pods: [{name: a, image: i, state: gone}]", "keys: [{scopes: [all]}]", "pods: [{name: a, image: i, id: short}]", "users: [{name: a, disabled: 1}]"} {
 		require.Error(t, valid(wrong), wrong)
 	}
 }

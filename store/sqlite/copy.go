@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 )
 
 // Copy writes what the database at path has at one moment to the file at to, reads it back, and returns once its content is on
@@ -122,7 +121,7 @@ func openToRead(path string, unchanging bool, pragmas ...string) (*sql.DB, error
 	if unchanging {
 		query.Set("immutable", "1")
 	}
-	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query.Encode()}).String())
+	return sql.Open("sqlite", uri(path, query))
 }
 
 // Beside gives the files that SQLite may keep beside the database at path.

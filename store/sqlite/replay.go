@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 )
 
 // Replay brings pieces of logs, which a Tail gave, into a copy of the database's file. SQLite does so itself, as it does after a crash: it is
@@ -84,7 +83,7 @@ func (r *Replay) End(ctx context.Context) (err error) {
 	}
 
 	query := url.Values{"mode": {"rw"}, "_pragma": {"synchronous(OFF)", "busy_timeout(5000)"}} // who restores copies it, and syncs the copy
-	pool, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(r.path), RawQuery: query.Encode()}).String())
+	pool, err := sql.Open("sqlite", uri(r.path, query))
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,15 @@ func dsn(path string, write bool, s synchronous) string {
 		q.Add("_pragma", "query_only(1)")
 	}
 
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}).String()
+	return uri(path, q)
+}
+
+// uri names a file for SQLite. It makes a relative path absolute: SQLite would take its first part for the name of a machine.
+func uri(path string, query url.Values) string {
+	if whole, err := filepath.Abs(path); err == nil { // it fails only where the working directory is gone, where no file is reached either
+		path = whole
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query.Encode()}).String()
 }
 
 // connect opens one connection that stays open. Each has a pool of its own, so that none can be replaced unseen by one

@@ -54,7 +54,7 @@ func NewTarget(ctx context.Context, path string) (_ *Target, err error) {
 
 	// Nobody opens a file that is half filled, and a crash has it made anew: nothing needs to be undone, and nothing waits for the disk.
 	query := url.Values{"_pragma": {"locking_mode(EXCLUSIVE)", "journal_mode(DELETE)", "journal_mode(OFF)", "synchronous(OFF)", "temp_store(MEMORY)"}}
-	if d.pool, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(d.half()), RawQuery: query.Encode()}).String()); err != nil {
+	if d.pool, err = sql.Open("sqlite", uri(d.half(), query)); err != nil {
 		return nil, err
 	}
 	if d.conn, err = d.pool.Conn(ctx); err != nil {
@@ -93,7 +93,7 @@ func checkFree(ctx context.Context, path string) error {
 // filledTables gives the tables with rows of the file at path, whatever version of the schema it has.
 func filledTables(ctx context.Context, path string) (filled []string, err error) {
 	query := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)", "query_only(1)"}}
-	pool, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query.Encode()}).String())
+	pool, err := sql.Open("sqlite", uri(path, query))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// checkedArguments has arguments checked: by their number, which the usage of a command tells, and then as the command itself does.
+func checkedArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := countArguments(cmd, args)
+		if err == nil {
+			err = check(cmd, args)
+		}
+		return miscall(cmd, err, nil)
+	}
+}
+
+// countArguments says which arguments are missing, or which one is too many. It knows nothing of commands that can be called in several ways.
+func countArguments(cmd *cobra.Command, args []string) error {
+	if strings.Contains(cmd.Use, " | ") {
+		return nil
+	}
+	var needed []string
+	most := 0
+	for _, word := range strings.Fields(cmd.Use)[1:] {
+		if strings.HasPrefix(word, "[") || strings.Contains(word, "...") {
+			return nil // the command checks what may be left out
+		}
+		needed = append(needed, word)
+		most++
+	}
+
+	switch {
+	case len(args) < len(needed):
+		return fmt.Errorf("%s is missing", strings.Join(needed[len(args):], ", "))
+	case most == 0 && cmd.HasSubCommands(): // a word that is none of them is told as such
+	case len(args) > most && most == 0:
+		return fmt.Errorf("%s takes no arguments, but there is %q", cmd.CommandPath(), args[0])
+	case len(args) > most:
+		return fmt.Errorf("%q is one argument too many", args[most])
+	}
+	return nil
+}
+
+// flagWants is what values of flags must be, by the kind of the flag.
+var flagWants = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "uint": "a whole number from 0", "uint64": "a whole number from 0", "float64": "a number",
+	"bool": "true or false", "duration": "a duration such as 90s, 10m or 24h", "stringToString": "NAME=VALUE",
+}
+
+// refusedField is the misuse of the flag or the argument from which the field came that the error is about; any other error stays as it is.
+func refusedField(err error, of map[string]string) error {
+	refused, is := errors.AsType[*compute.Error](err)
+	if !is || refused.Code != compute.Invalid || len(refused.Fields) == 0 {
+		return err
+	}
+	for field, from := range of {
+		if strings.HasPrefix(refused.Fields[0], field) {
+			return misuse(fmt.Errorf("%s: %s", from, refused.Detail), "")
+		}
+	}
+	return err
+}
+
+// flagError says which flag has a value that is none, and what it must be.
+func flagError(err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	wants, known := flagWants[wrong.GetFlag().Value.Type()]
+	if !known {
+		return err
+	}
+	return fmt.Errorf("--%s %q: it must be %s", wrong.GetFlag().Name, wrong.GetValue(), wants)
+}
