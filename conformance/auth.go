@@ -65,13 +65,17 @@ var _ = area(func() {
 	})
 
 	add("auth.detail", one, func(c *Check) {
+		key := c.Key
+		if !strings.HasPrefix(key, "brt_") { // somebody chose it: nothing tells another one of its form from what is none
+			key = "brt_" + strings.Repeat("c", 10) + "_" + strings.Repeat("c", 52)
+		}
 		kinds := map[any]string{} // by what is written about them
 		for _, alike := range []struct {
 			kind    string
 			headers []string
 		}{
 			{"missing", []string{"-"}}, {"malformed", []string{"Bearer nonsense", "Bearer gibberish"}}, {"malformed", []string{"Basic abc", "Basic xyz"}},
-			{"invalid", []string{"Bearer " + wrong(c.Key), "Bearer " + changed(c.Key, 4, 14)}}, {"expired", []string{c.key("expired"), c.key("expired")}},
+			{"invalid", []string{"Bearer " + wrong(key), "Bearer " + changed(key, 4, 14)}}, {"expired", []string{c.key("expired"), c.key("expired")}},
 		} {
 			details := map[any]bool{}
 			for _, header := range alike.headers {

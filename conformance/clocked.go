@@ -172,16 +172,17 @@ var _ = area(func() {
 	})
 
 	waited("queue.execution-timeout", []string{"run", "stopJobs"}, 600*time.Second, func(c *Check) {
+		worker := c.worker("w") // one that no other rule asked to stop anything
 		short, normal := c.submit(`{"input":{},"policy":{"executionTimeout":5000}}`), c.submit(job)
-		c.takeJob("w", short)
-		c.takeJob("w", normal)
+		c.takeJob(worker, short)
+		c.takeJob(worker, normal)
 		c.almost(5 * time.Second)
 		require.Equal(c, "IN_PROGRESS", c.status(short)["status"])
 
 		c.rest()
 		require.Equal(c, "TIMED_OUT", c.status(short)["status"])
-		require.Equal(c, []any{short}, c.Queue("GET", "job-stop/w", "").JSON["jobsToStop"])
-		ping := func() { require.Equal(c, 200, c.Queue("GET", "ping/w?job_id="+normal, "").Status) }
+		require.Equal(c, []any{short}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
+		ping := func() { require.Equal(c, 200, c.Queue("GET", "ping/"+worker+"?job_id="+normal, "").Status) }
 		for range 26 { // all the while its worker pings
 			ping()
 			c.advance(22 * time.Second)

@@ -94,6 +94,17 @@ var _ = area(func() {
 		require.Equal(c, "COMPLETED", c.ended(`{"error":null,"output":1}`)["status"])
 	})
 
+	add("queue.done.error.long", []string{"finishJob", "status"}, func(c *Check) {
+		const half = 64 << 10
+		begin, end := strings.Repeat("b", half), strings.Repeat("e", half)
+		require.Equal(c, begin+end, c.ended(`{"error":"` + begin + end + `"}`)["error"])
+
+		kept := c.ended(`{"error":"` + begin + strings.Repeat("x", 12345) + end + `"}`)["error"].(string)
+		require.Less(c, len(kept), 2*half+100)
+		require.True(c, strings.HasPrefix(kept, begin) && strings.HasSuffix(kept, end))
+		require.Contains(c, kept, "12345 bytes")
+	})
+
 	add("queue.done.late", []string{"finishJob"}, func(c *Check) {
 		j := c.ended(`{"output":1}`)
 		c.done("w", j["id"].(string), `{"error":"again"}`)
@@ -172,7 +183,9 @@ var _ = area(func() {
 		}
 	})
 	add("queue.stream.refused", []string{"streamJob"}, func(c *Check) {
-		for chunk, status := range map[string]int{`{"output":NaN}`: 400, `{"output":"` + strings.Repeat("x", 64_000_000) + `"}`: 413} {
+		for chunk, status := range map[string]int{
+			`{"output":NaN}`: 400, `{"output":2,"metrics":"` + strings.Repeat("x", 1_000_000) + `"}`: 400, `{"output":"` + strings.Repeat("x", 64_000_000) + `"}`: 413,
+		} {
 			id := c.submit(job)
 			c.takeJob("w", id)
 			part := "job-stream/w/" + id + "?isStream=false"

@@ -274,3 +274,24 @@ func TestAttacks_OneStreamIsOneRequest(t *testing.T) {
 	require.Contains(t, []string{"", "200", "400"}, status)
 	require.NotContains(t, strings.Join(came, ""), "evil.example")
 }
+
+// The headers of an answer are in memory as a whole, for each of many requests: what is longer does not come through.
+func TestAttacks_HeadersOfAnAnswerAreBounded(t *testing.T) {
+	t.Parallel()
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		size := 32 << 10
+		if r.URL.Path == "/long" {
+			size = mostHeader
+		}
+		w.Header().Set("X-Long", strings.Repeat("x", size))
+	}
+	of := newCrew(t, []http.HandlerFunc{answer})
+	in := newServer(t, answer)
+
+	require.Len(t, of.send(t, "GET", "/", "").Header.Get("X-Long"), 32<<10)
+	require.Len(t, in.ask(t, "GET", "/", "").Header.Get("X-Long"), 32<<10)
+	detail, _ := told(t, of.send(t, "GET", "/long", ""), http.StatusBadGateway)
+	require.Contains(t, detail, "64 KiB")
+	detail, _ = told(t, in.ask(t, "GET", "/long", ""), http.StatusBadGateway)
+	require.Contains(t, detail, "64 KiB")
+}

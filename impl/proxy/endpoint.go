@@ -170,6 +170,8 @@ func (p *Proxy) newBalancing() *httputil.ReverseProxy {
 			DialContext:        p.Dial,
 			DisableKeepAlives:  true,
 			DisableCompression: true, // the client has what the worker sent
+
+			MaxResponseHeaderBytes: mostHeader,
 		}},
 	}
 }
@@ -307,7 +309,7 @@ func failedVisit(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &rules), errors.Is(err, queue.ErrNoWorker), errors.Is(err, queue.ErrWorkerGone), errors.Is(err, queue.ErrWorkerTimeout):
 		refuse(w, refusalOfTurn(err))
 	default:
-		refuse(w, refusal{status: http.StatusBadGateway, detail: "the worker ended the connection before it answered, or what it said is not HTTP"})
+		refuse(w, refusal{status: http.StatusBadGateway, detail: "the worker ended the connection before it answered, or what it said is not HTTP, or has headers of over 64 KiB"})
 	}
 }
 

@@ -28,6 +28,9 @@ const (
 	firstByte = 100 * time.Second // until the answer begins
 )
 
+// mostHeader is how many bytes the headers of an answer may have: they are in memory as a whole, for each request.
+const mostHeader = 64 << 10
+
 const idleTime = 30 * time.Second // that a connection to a pod is kept
 
 // Dial connects to what listens in pods and workers, at addresses that Where gives.
@@ -101,6 +104,8 @@ func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 			MaxIdleConns:          mostBusy,
 			MaxIdleConnsPerHost:   mostOfPod,
 			DisableCompression:    true, // the client has what the pod sent
+
+			MaxResponseHeaderBytes: mostHeader,
 		},
 	}
 }
@@ -221,6 +226,6 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &slow) && slow.Timeout():
 		refuse(w, refusal{status: statusTimeout, detail: "the pod did not begin to answer in time"})
 	default:
-		refuse(w, refusal{status: http.StatusBadGateway, detail: "the pod ended the connection before it answered, or what it said is not HTTP"})
+		refuse(w, refusal{status: http.StatusBadGateway, detail: "the pod ended the connection before it answered, or what it said is not HTTP, or has headers of over 64 KiB"})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -42,7 +43,7 @@ func (q *Queue) event(j *compute.Job, r Report) compute.JobEvent {
 	if j.Sync {
 		limit = q.settings.SyncLimit
 	}
-	j.Output, j.OutputSize, j.Error = r.Output, 0, r.Error
+	j.Output, j.OutputSize, j.Error = r.Output, 0, shortened(r.Error)
 	if len(r.Output) > limit {
 		j.Output = nil
 		j.Error = fmt.Sprintf("the output of %d bytes is over the limit of %d bytes", len(r.Output), limit)
@@ -55,6 +56,18 @@ func (q *Queue) event(j *compute.Job, r Report) compute.JobEvent {
 	}
 
 	return compute.JobComplete
+}
+
+// halfError is how many bytes are kept of the beginning and of the end of a longer error: it is in memory wherever its job is.
+const halfError = 64 << 10
+
+// shortened gives an error without its middle, if it is long. Of a character that is cut nothing is kept.
+func shortened(text string) string {
+	if len(text) <= 2*halfError {
+		return text
+	}
+	begin, end := text[:halfError], text[len(text)-halfError:]
+	return fmt.Sprintf("%s\n… %d bytes are left out …\n%s", strings.ToValidUTF8(begin, ""), len(text)-2*halfError, strings.ToValidUTF8(end, ""))
 }
 
 // heldBy gives a job in progress as the worker took it, so that its report costs no read: the move reports whether the worker

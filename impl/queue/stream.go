@@ -2,6 +2,7 @@ package queue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -29,6 +30,10 @@ func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.En
 	}
 	if !q.extend(e, id, w) {
 		return nil
+	}
+	if len(c.Metrics) > chunkLimit {
+		long := compute.Errorf(compute.Rejected, "the metrics of a chunk, %d bytes, are over the limit of %d bytes", len(c.Metrics), chunkLimit)
+		return cmp.Or(q.Finish(ctx, user, e, w, id, Report{Error: long.Detail}), error(long))
 	}
 
 	pieces := split(c)
