@@ -161,12 +161,12 @@ var _ = area(func() {
 		const most = 64_000_000 // bytes of a report
 		id := c.submit(job)
 		c.takeJob("w", id)
-		c.done("w", id, `{"output":"`+strings.Repeat("x", most)+`"}`)
+		c.Refused(c.Queue("POST", "job-done/w/"+id+"?isStream=false", `{"output":"`+strings.Repeat("x", most)+`"}`), 413)
 		j := c.status(id)
 		require.Equal(c, "FAILED", j["status"])
 		require.NotContains(c, j, "output")
 		require.Contains(c, j["error"], strconv.Itoa(most+len(`{"output":""}`)))
-		require.Contains(c, j["error"], "10000000")
+		require.Contains(c, j["error"], strconv.Itoa(most))
 	})
 	add("queue.done.nan", []string{"finishJob"}, func(c *Check) {
 		for _, output := range []string{`NaN`, `[1,-Infinity,"NaN"]`, `{"loss":Infinity}`} {

@@ -23,27 +23,27 @@ const (
 	streamJob = "streamJob"
 )
 
-// reported is checked for the report of a worker. One that is too long to be read fails its job like any output over the limit
-// (rule queue.output.limit.report); so does one with NaN or Infinity, which handlers in Python give and which JSON does
-// not have, and this one is refused as well (rule queue.done.nan). What shows progress is only refused. Parts of a stream are refused
-// and fail their job in both cases (rule queue.stream.refused).
+// reported is checked for the report of a worker. One that is too long to be read is refused and fails its job (rules
+// queue.output.limit.report, queue.stream.refused), and so is one with NaN or Infinity, which handlers in Python give and which JSON does not
+// have (rules queue.done.nan, queue.stream.refused). What shows progress is only refused.
 func (f *front) reported(op *validate.Op, r *request) error {
-	first := &beginning{ReadCloser: r.Request().Body}
-	if r.Request().ContentLength < 0 { // it is read before it shows that it is too long
-		r.Request().Body = first
+	sent, begin := r.Request(), (*beginning)(nil)
+	if sent.ContentLength < 0 { // it is read before it shows that it is too long
+		begin = &beginning{ReadCloser: sent.Body}
+		sent.Body = begin
 	}
 
 	err := f.checked(op, r)
-	_, unread := errors.AsType[*echo.HTTPError](err)
 	switch {
 	case err == nil:
 		return nil
-	case unread && !r.read && f.tooLong(op, r, first):
-		if f.id == finishJob {
-			r.body = &worker.Report{}
-			return nil
+	case f.tooLong(op, r):
+		if begin == nil {
+			begin = &beginning{ReadCloser: sent.Body}
 		}
-		f.failReport(r, fmt.Sprintf("a chunk of %d bytes is over the limit of %d bytes", r.oversize, op.MaxBody))
+		if !begin.isProgress(sent.Header.Get("Expect") == "") {
+			f.failReport(r, fmt.Sprintf("a report of %d bytes is over the limit of %d bytes", max(sent.ContentLength, op.MaxBody+1), op.MaxBody))
+		}
 	case r.read && compute.CodeOf(err) == compute.Rejected && hasNaN(op, r.raw):
 		f.failReport(r, "the output has NaN or Infinity, which JSON does not have")
 	}
@@ -51,17 +51,10 @@ func (f *front) reported(op *validate.Op, r *request) error {
 	return err
 }
 
-// tooLong reports whether a report was not read because of its length, and is not of progress. It notes the length.
-func (f *front) tooLong(op *validate.Op, r *request, begin *beginning) bool {
-	if e, ok := errors.AsType[*echo.HTTPError](r.unread); !ok || e.Code != http.StatusRequestEntityTooLarge {
-		return false
-	}
-	if violations := op.Params(r.Param, r.Request().URL.RawQuery, r.Request().Header.Values); len(violations) > 0 || begin.isProgress() {
-		return false
-	}
-
-	r.oversize = max(r.Request().ContentLength, op.MaxBody+1)
-	return true
+// tooLong reports whether a report was not read because of its length alone.
+func (f *front) tooLong(op *validate.Op, r *request) bool {
+	e, is := errors.AsType[*echo.HTTPError](r.unread)
+	return is && e.Code == http.StatusRequestEntityTooLarge && len(op.Params(r.Param, r.Request().URL.RawQuery, r.Request().Header.Values)) == 0
 }
 
 // failReport fails the job of a report that is refused all the same.
@@ -158,9 +151,10 @@ func (b *beginning) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isProgress reports whether the body is one of progress. It reads the beginning if nobody did.
-func (b *beginning) isProgress() bool {
-	if len(b.first) == 0 {
+// isProgress reports whether the body is one of progress. It reads the beginning if nobody did and it may: a client that waits to be asked
+// for the body does not send it in vain.
+func (b *beginning) isProgress(mayRead bool) bool {
+	if len(b.first) == 0 && mayRead {
 		_, _ = io.ReadFull(b, make([]byte, 2*len(progressBegins))) // too little is no beginning
 	}
 	bare := bytes.Map(func(c rune) rune {

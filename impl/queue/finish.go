@@ -15,8 +15,6 @@ type Report struct {
 	Output json.RawMessage
 	Error  string // not empty: the job failed
 	Leave  bool   // the worker asks to be replaced
-	// Oversize is the length of a report whose output is not here, since nobody reads as much; 0: it is.
-	Oversize int64
 	// Stored is called once the end is on disk, and before those who wait for it are notified: a worker that is answered here
 	// is back before the job that they send next. It is not called if the report changes nothing; it may be nil.
 	Stored func()
@@ -47,9 +45,6 @@ func (q *Queue) event(j *compute.Job, r Report) compute.JobEvent {
 	if len(r.Output) > limit {
 		j.Output = nil
 		j.Error = fmt.Sprintf("the output of %d bytes is over the limit of %d bytes", len(r.Output), limit)
-	}
-	if r.Oversize > 0 {
-		j.Error = fmt.Sprintf("the output, in a report of %d bytes, is over the limit of %d bytes", r.Oversize, limit)
 	}
 	if j.Error != "" {
 		return compute.JobFail
