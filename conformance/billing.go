@@ -115,7 +115,8 @@ var _ = area(func() {
 	})
 
 	add("billing.window.years", list, func(c *Check) {
-		for _, query := range []string{"startTime=1969-12-31T23:59:59Z", "endTime=9999-01-01T00:00:00Z", "startTime=0000-01-01T00:00:00Z"} {
+		for _, query := range []string{"startTime=1969-12-31T23:59:59Z", "endTime=9999-01-01T00:00:00Z", "startTime=0000-01-01T00:00:00Z",
+			"startTime=0001-01-01T00:00:00Z", "endTime=0001-01-01T00:00:00Z"} {
 			c.Refused(c.REST("GET", "/v2/billing?"+query, ""), 400)
 		}
 		c.window("startTime=1970-01-01T00:00:00Z&endTime=9998-12-31T23:59:59Z&bucketSize=week")

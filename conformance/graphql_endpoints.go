@@ -151,7 +151,7 @@ var _ = area(func() {
 		c.wrongly(c.savingEndpoint(`id:"nosuchendpoint",name:"a"`), 200, "NOT_FOUND")
 	})
 
-	add("graphql.endpoints.values", nil, func(c *Check) {
+	add("graphql.endpoints.values", []string{"getEndpoint"}, func(c *Check) {
 		good := map[string]string{"name": `"a"`, "templateId": `"` + *c.serverlessTemplate("good") + `"`, "gpuIds": `"ADA_24"`}
 		with := func(field, given string) Answer {
 			fields := field + ":" + given
@@ -164,7 +164,7 @@ var _ = area(func() {
 		}
 
 		for field, values := range map[string][]string{
-			"name": {`""`, `null`}, "templateId": {`""`, `null`}, "gpuCount": {`0`}, "idleTimeout": {`0`, `3601`}, "scalerType": {`"FAST"`}, "scalerValue": {`0`},
+			"name": {`""`, `null`}, "templateId": {`""`, `null`}, "gpuCount": {`0`}, "idleTimeout": {`0`, `3601`}, "scalerType": {`"FAST"`}, "scalerValue": {`0`, `1000000001,scalerType:"REQUEST_COUNT"`},
 			"workersMin": {`-1`}, "workersMax": {`-1`}, "executionTimeoutMs": {`-1`}, "type": {`"queue"`}, "allowedCudaVersions": {`"12"`}, "minCudaVersion": {`"x"`},
 		} {
 			for _, given := range values {
@@ -183,6 +183,9 @@ var _ = area(func() {
 		}
 		require.Contains(c, c.wrongly(with("templateId", `"`+*c.saveTemplate("for pods", nil).Id+`"`), 200, "INVALID"), "for pods")
 		c.data(with("idleTimeout", "3600"))
+		c.data(with("scalerValue", `1000000000,scalerType:"REQUEST_COUNT"`))
+		made := c.data(with("gpuIds", `"ADA_24,-NVIDIA L4, - NVIDIA L4"`))["saveEndpoint"].(map[string]any)["id"].(string)
+		require.Equal(c, []any{"NVIDIA L4"}, c.read(endpointPath + "/" + made)["gpu"].(map[string]any)["excludedTypes"])
 		c.data(with("networkVolumeId", `"",networkVolumeIds:null,locations:"",allowedCudaVersions:"",minCudaVersion:"",hubReleaseId:"",modelReferences:[],workersPFBTarget:0,compliance:[]`))
 	})
 

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"strings"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,8 +36,17 @@ var _ = area(func() {
 		id := c.saveRegistry("mine")
 		require.Equal(c, map[string]any{"id": id, "name": "mine"}, c.read(registries+"/"+id))
 		require.Equal(c, id, c.createPod(with(`"registry":"` + id + `"`))["registry"])
-		for _, fields := range []string{`name:"",username:"u",password:"p"`, `name:"n",username:"",password:"p"`, `name:"n",username:"u",password:""`} {
-			c.wrongly(c.graphQL(`mutation{saveRegistryAuth(input:{`+fields+`}){id}}`), 200, "INVALID")
+		login := func(name, username, password string) Answer {
+			return c.graphQL(`mutation{saveRegistryAuth(input:{name:"` + name + `",username:"` + username + `",password:"` + password + `"}){id}}`)
+		}
+		long, secret := strings.Repeat("é", 191), strings.Repeat("é", 16_384)
+		made := c.data(login(long, long, secret))["saveRegistryAuth"].(map[string]any)["id"].(string)
+		require.Equal(c, long, c.read(registries + "/" + made)["name"])
+		for _, a := range []Answer{
+			login("", "u", "p"), login("n", "", "p"), login("n", "u", ""), login(long+"x", "u", "p"), login("n", long+"x", "p"), login("n", "u", secret+"x"),
+			c.graphQL(`mutation{updateRegistryAuth(input:{id:"` + made + `",username:"` + long + `x",password:"p"}){id}}`),
+		} {
+			c.wrongly(a, 200, "INVALID")
 		}
 	})
 

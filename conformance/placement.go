@@ -76,7 +76,9 @@ var _ = area(func() {
 	add("placement.disk.patch", []string{"createPod", "updatePod"}, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 5, `,"disk":100`))()
 		id := c.newPod(oneL4(`,"disk":50,"mounts":{"persistent":{"size":10,"path":"/d"}}`))
-		c.Refused(c.patch(id, `{"disk":91}`), 400)
+		for _, disk := range []string{"91", "3000000000", "9223372036854775807"} {
+			c.Refused(c.patch(id, `{"disk":`+disk+`}`), 400)
+		}
 		c.Refused(c.patch(id, `{"mounts":{"persistent":{"size":51,"path":"/d"}}}`), 400)
 		require.EqualValues(c, 50, c.getPod(id)["disk"])
 

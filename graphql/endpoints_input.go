@@ -19,6 +19,7 @@ const (
 	defaultScalerValue = 4
 	maxIdleTimeout     = 3600        // seconds
 	maxTimeout         = 604_800_000 // ms
+	maxRequestCount    = 1_000_000_000
 )
 
 // cudaPattern is what REST has for a version of CUDA.
@@ -114,7 +115,9 @@ func gpuChange(bad *violations, i graph.EndpointInput, has bool) *control.Endpoi
 	g := &control.EndpointGPUChange{LeastCUDA: i.MinCudaVersion}
 	for _, id := range ids {
 		if excluded, minus := strings.CutPrefix(id, "-"); minus {
-			g.Excluded = append(g.Excluded, strings.TrimSpace(excluded))
+			if excluded = strings.TrimSpace(excluded); !slices.Contains(g.Excluded, excluded) { // REST shows each once
+				g.Excluded = append(g.Excluded, excluded)
+			}
 		} else {
 			g.Pools = append(g.Pools, id)
 		}
@@ -144,6 +147,7 @@ func workers(bad *violations, c *control.EndpointChange, i graph.EndpointInput, 
 	scaler := compute.Scaler(or(i.ScalerType, string(e.Scaler)))
 	bad.must(scaler == compute.ByDelay || scaler == compute.ByCount, "scalerType", "must be QUEUE_DELAY or REQUEST_COUNT")
 	bad.must(i.ScalerValue == nil || *i.ScalerValue >= 1, "scalerValue", "must be >= 1")
+	bad.must(scaler != compute.ByCount || or(i.ScalerValue, defaultScalerValue) <= maxRequestCount, "scalerValue", "must be <= %d", maxRequestCount)
 	c.Scaling = &control.Scaling{Scaler: scaler, Value: float64(or(i.ScalerValue, defaultScalerValue))}
 	least, most, idle := i.WorkersMin, defaultWorkersMax, defaultIdleTimeout
 	if i.WorkersMax != nil {

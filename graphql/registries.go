@@ -2,6 +2,7 @@ package graphql
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/compute"
@@ -10,7 +11,7 @@ import (
 // SaveRegistryAuth is the mutation saveRegistryAuth.
 func (m mutations) SaveRegistryAuth(ctx context.Context, input graph.SaveRegistryAuthInput) (*graph.ContainerRegistryAuth, error) {
 	var bad violations
-	bad.must(input.Name != "", "name", "must not be empty")
+	filled(&bad, "name", input.Name, loginName)
 	l, err := login(&bad, input.Username, input.Password)
 	if err != nil {
 		return nil, err
@@ -28,9 +29,21 @@ func (m mutations) UpdateRegistryAuth(ctx context.Context, input graph.UpdateReg
 	return showRegistry(m.Registries.Update(ctx, user(ctx), compute.RegistryID(input.ID), l))
 }
 
+// How long the texts of a login may be, as REST has it: in characters.
+const (
+	loginName     = 191
+	loginPassword = 16_384
+)
+
+// filled holds a text against what REST has: it is not empty, and has so many characters at most.
+func filled(bad *violations, field, text string, most int) {
+	bad.must(text != "", field, "must not be empty")
+	bad.must(utf8.RuneCountInString(text) <= most, field, "must have at most %d characters", most)
+}
+
 func login(bad *violations, username, password string) (compute.Login, error) {
-	bad.must(username != "", "username", "must not be empty")
-	bad.must(password != "", "password", "must not be empty")
+	filled(bad, "username", username, loginName)
+	filled(bad, "password", password, loginPassword)
 	return compute.Login{Username: username, Password: password}, bad.err()
 }
 

@@ -55,7 +55,7 @@ func (s *Services) refusedKey(r *request, err error) {
 // ListAudit is GET /_berth/audit.
 func (h controlsHandlers) ListAudit(c echo.Context, p controls.ListAuditParams) error {
 	s := control.AuditSearch{
-		Since: value(p.Since), Until: value(p.Until), UserID: compute.UserID(value(p.User)), KeyID: compute.KeyID(value(p.Key)), Kind: string(value(p.Kind)),
+		Since: value(p.Since), Until: given(p.Until), UserID: compute.UserID(value(p.User)), KeyID: compute.KeyID(value(p.Key)), Kind: string(value(p.Kind)),
 		ID: value(p.ID), Operation: value(p.Operation),
 	}
 	list := listOf(c, "listAudit", s.Since.Format(time.RFC3339Nano), s.Until.Format(time.RFC3339Nano), string(s.UserID), string(s.KeyID), s.Kind, s.ID, s.Operation)
@@ -87,7 +87,7 @@ func auditView(e compute.AuditEntry) controls.AuditEntry {
 // ListRefusals is GET /_berth/audit/refusals.
 func (h controlsHandlers) ListRefusals(c echo.Context, p controls.ListRefusalsParams) error {
 	s := control.RefusalSearch{
-		Since: value(p.Since), Until: value(p.Until), Client: value(p.Client), KeyID: compute.KeyID(value(p.Key)), UserID: compute.UserID(value(p.User)),
+		Since: value(p.Since), Until: given(p.Until), Client: value(p.Client), KeyID: compute.KeyID(value(p.Key)), UserID: compute.UserID(value(p.User)),
 	}
 	list := listOf(c, "listRefusals", s.Since.Format(time.RFC3339Nano), s.Until.Format(time.RFC3339Nano), s.Client, string(s.KeyID), string(s.UserID))
 	page, err := list.page(p.Cursor, p.Limit)

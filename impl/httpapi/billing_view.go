@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"time"
+
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -10,8 +12,16 @@ import (
 // billQuery translates what all bills take.
 func billQuery(p rest.ListBillingParams, items []compute.Item) control.BillQuery {
 	return control.BillQuery{
-		Start: value(p.StartTime), End: value(p.EndTime), LastN: value(p.LastN), Bucket: compute.BucketSize(value(p.BucketSize)), Items: items,
+		Start: given(p.StartTime), End: given(p.EndTime), LastN: value(p.LastN), Bucket: compute.BucketSize(value(p.BucketSize)), Items: items,
 	}
+}
+
+// given gives a time that was asked for, zero for none. The first moment of the year 1, which is zero too, is given as the one after it.
+func given(t *time.Time) time.Time {
+	if t != nil && t.IsZero() {
+		return t.Add(1)
+	}
+	return value(t)
 }
 
 // filter gives the resource that was asked for, null for all.

@@ -14,7 +14,7 @@ import (
 // GetCosts is GET /_berth/costs.
 func (h controlsHandlers) GetCosts(c echo.Context, p controls.GetCostsParams) error {
 	costs, err := h.Control.Costs(contextOf(c), control.CostQuery{
-		By: cmp.Or(control.CostBy(value(p.By)), control.CostByResource), User: compute.UserID(value(p.User)), Since: value(p.Since), Until: value(p.Until),
+		By: cmp.Or(control.CostBy(value(p.By)), control.CostByResource), User: compute.UserID(value(p.User)), Since: value(p.Since), Until: given(p.Until),
 		Limit: value(p.Limit),
 	})
 	if err != nil {

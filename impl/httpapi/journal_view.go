@@ -15,7 +15,7 @@ import (
 func journalFilter(p controls.ListJournalParams) journal.Filter {
 	return journal.Filter{
 		Operation: value(p.Operation), Method: value(p.Method), PathPrefix: value(p.PathPrefix), KeyID: value(p.KeyID), Resource: value(p.Resource),
-		Status: value(p.Status), Since: value(p.Since), Until: value(p.Until), AfterNumber: p.AfterNumber, Limit: int(value(p.Limit)),
+		Status: value(p.Status), Since: value(p.Since), Until: given(p.Until), AfterNumber: p.AfterNumber, Limit: int(value(p.Limit)),
 	}
 }
 

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ AND claim_sums.memory_gb + claim_sums.gpus * ? <= ? AND claim_sums.disk_gb <= ?`
 
 	insertClaim = claimColumns.insert("claims")
 	resizeClaim = `UPDATE claims SET disk_gb = disk_gb + ?1 WHERE holder_id = ?2 AND kept = ?3 AND part = 0
-AND (?1 <= 0 OR coalesce((SELECT disk_gb FROM claim_sums WHERE claim_sums.host_id = claims.host_id), 0) + ?1 <= ?4) RETURNING ` + claimHost.list()
+AND coalesce((SELECT disk_gb FROM claim_sums WHERE claim_sums.host_id = claims.host_id), 0) <= ?4 RETURNING ` + claimHost.list()
 	releaseClaims   = `DELETE FROM claims WHERE holder_id = ? AND kept <= ? RETURNING ` + claimColumns.list()
 	selectClaims    = `SELECT ` + claimColumns.list() + ` FROM claims ORDER BY holder_id, kept, part`
 	selectClaimsOn  = `SELECT ` + claimColumns.list() + ` FROM claims WHERE host_id = ? ORDER BY holder_id, kept, part`
@@ -139,7 +140,11 @@ func (tx *Tx) subtractClaims(hostID string, c compute.Claimed) error {
 // ResizeClaim adds so much disk to a claim, or takes it away; it reports whether there is such a claim and its host, which has mostGB in
 // all, has so much left.
 func (tx *Tx) ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error) {
-	c, found, err := gave(tx, "resize claim of "+holderID, claimHost, resizeClaim, byGB, holderID, kept, mostGB)
+	before := int64(math.MaxInt64) // what may be held of the host before
+	if byGB > 0 {
+		before = mostGB - byGB // in 64 bits, which a sum of what clients ask for may not have
+	}
+	c, found, err := gave(tx, "resize claim of "+holderID, claimHost, resizeClaim, byGB, holderID, kept, before)
 	if err != nil || !found {
 		return false, err
 	}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 
@@ -56,6 +57,8 @@ func claims(t *testing.T, open Open) {
 	}
 	require.True(t, resize("a", false, 65))
 	require.False(t, resize("a", true, 1), "the disk is full")
+	require.False(t, resize("a", true, 1<<31), "nor is there so much")
+	require.False(t, resize("a", true, math.MaxInt64))
 	require.True(t, resize("a", false, -60))
 	require.True(t, resize("a", true, 1))
 	require.False(t, resize("b", true, 1), "it has no such claim")
