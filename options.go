@@ -180,7 +180,7 @@ type Options struct {
 	// it a simulated fleet with plenty of everything.
 	Fleet string
 	// Seed is the setting seed: file, or directory of files, of what the server has from the start and after a reset of
-	// the test controls: keys, pods, endpoints and the like, in YAML; see docs/contract.md.
+	// the test controls: users, keys, pods, endpoints and the like, in YAML; see docs/contract.md.
 	Seed string
 	// Placement is the setting placement: how hosts are chosen: pack fills one before the next, spread takes the one with
 	// the most left, spread-data-centers that of the data center with the most left; kubernetes chooses by itself.
