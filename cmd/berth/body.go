@@ -261,6 +261,9 @@ func readJSON(cmd *cobra.Command, path string) (text []byte, err error) {
 	} else {
 		text, err = os.ReadFile(path)
 	}
+	if err != nil {
+		err = fmt.Errorf("--file: %w", err)
+	}
 	if err == nil && !json.Valid(text) {
 		err = fmt.Errorf("%s: %w", name, errSyntax(text))
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ there is no server.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := listenAt(cmd.Context(), listen)
 			if err != nil {
-				return err
+				return fmt.Errorf("--listen %q: %w", listen, err)
 			}
 			handler, err := documentation()
 			if err != nil {

@@ -178,3 +178,21 @@ func TestKeys_OfAServer(t *testing.T) {
 	require.Zero(t, local.code, local.err)
 	require.Regexp(t, `^revoked \S+\n$`, call(t.Context(), "", "keys", "revoke", "here", "--data", dir).out)
 }
+
+func TestSecrets_SayWhatTheyAreFor(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	value := filepath.Join(t.TempDir(), "value")
+	require.NoError(t, os.WriteFile(value, []byte("v"), 0o600))
+	require.Contains(t, s.done("secrets", "create", "--name", "told", "--value-file", value, "--description", "for the trainer"), "description  for the trainer\n")
+	require.Contains(t, s.done("secrets", "create", "--name", "untold", "--value-file", value), "description  -\n")
+	require.NotContains(t, s.done("secrets", "list"), "[")
+}
+
+func TestControls_SayThatAServerHasNone(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	for _, line := range []string{"clock show", "states list", "journal list", "faults list", "controls reset"} {
+		s.refuses(exitRefused, "berth: 404 Not Found: the server has no test controls, which this is one of: berth serve --test-controls has them\n", strings.Fields(line)...)
+	}
+}

@@ -68,7 +68,7 @@ func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 		"conformance --target http://x --key y --controls-key z":     "",
 		"conformance --target http://x --key y --queue-target q:tcp": "",
 		"jobs run e --wait --follow":                                 "",
-		"jobs run e --file /nonexistent":                             "berth: open /nonexistent: no such file or directory\n",
+		"jobs run e --file /nonexistent":                             "berth: --file: open /nonexistent: no such file or directory\n",
 		"pods logs x --since soon":                                   "berth: --since: \"soon\" is neither a time like 2026-01-31T12:00:00Z nor a duration like 10m\n",
 	} {
 		r := call(t.Context(), "", strings.Fields(line)...)

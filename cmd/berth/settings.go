@@ -227,7 +227,7 @@ func loadConfig(path string, must bool) (map[string]configEntry, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the configuration file: %w", err)
 	}
 
 	var document yaml.Node

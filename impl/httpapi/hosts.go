@@ -37,12 +37,14 @@ func (s *Services) controlOperations() map[string][]echo.MiddlewareFunc {
 		always := strings.HasPrefix(op.Path, hostsPath) || ofUsers(op) || tells(op)
 		if s.Controls == nil && !always {
 			all[id] = []echo.MiddlewareFunc{func(echo.HandlerFunc) echo.HandlerFunc {
-				return func(echo.Context) error { return echo.ErrNotFound }
+				return func(echo.Context) error { return errNoControls }
 			}}
 		}
 	}
 	return all
 }
+
+var errNoControls = compute.Errorf(compute.NotFound, "the server has no test controls, which this is one of: berth serve --test-controls has them")
 
 // ListHosts is GET /_berth/hosts.
 func (h controlsHandlers) ListHosts(c echo.Context) error {

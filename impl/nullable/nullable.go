@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // Nullable is nil where the member is absent, else one entry. So omitempty leaves out what is absent and nothing else.
@@ -36,6 +37,14 @@ func (n Nullable[T]) Pointer() *T {
 		return nil
 	}
 	return &n[0].value
+}
+
+// String gives the value as fmt prints it; empty where it is null or absent.
+func (n Nullable[T]) String() string {
+	if p := n.Pointer(); p != nil {
+		return fmt.Sprint(*p)
+	}
+	return ""
 }
 
 // Get gives the value, and an error where it is null or absent.

@@ -2,6 +2,7 @@ package nullable_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +48,8 @@ func TestNullable_OnlyAValueCanBeGot(t *testing.T) {
 		require.Nil(t, none.Pointer())
 	}
 
+	require.Equal(t, "", absent.String()+null.String())
+	require.Equal(t, "0", fmt.Sprint(there), "as people see it in tables")
 	require.Zero(t, there.MustGet())
 	require.Zero(t, *there.Pointer())
 }
