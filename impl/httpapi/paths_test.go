@@ -36,7 +36,7 @@ func TestServices_NoSuccessForAClientThatSendsNoMore(t *testing.T) {
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	require.NoError(t, err)
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 
 	_, err = io.WriteString(conn, "POST /v2/templates HTTP/1.1\r\nHost: example.com\r\nContent-Type: application/json\r\nAuthorization: Bearer "+token+
 		"\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n")
