@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 
@@ -23,10 +22,9 @@ const (
 	streamJob = "streamJob"
 )
 
-// reported is checked for the report of a worker. One that is too long to be read fails its job like any output over the limit
-// (rule queue.output.limit.report); so does one with NaN or Infinity, which handlers in Python give and which JSON does
-// not have, and this one is refused as well (rule queue.done.nan). What shows progress is only refused. Parts of a stream are refused
-// and fail their job in both cases (rule queue.stream.refused).
+// reported is checked for the report of a worker. A result that is refused since it is too long to be read, or has NaN or Infinity, which handlers
+// in Python give and JSON does not have, fails its job all the same (rules queue.output.limit.report, queue.done.nan). So does a part
+// of a stream (rule queue.stream.refused), but not what shows progress.
 func (f *front) reported(op *validate.Op, r *request) error {
 	first := &beginning{ReadCloser: r.Request().Body}
 	if r.Request().ContentLength < 0 { // it is read before it shows that it is too long
@@ -34,41 +32,31 @@ func (f *front) reported(op *validate.Op, r *request) error {
 	}
 
 	err := f.checked(op, r)
-	_, unread := errors.AsType[*echo.HTTPError](err)
+	refused, unread := errors.AsType[*echo.HTTPError](err)
 	switch {
 	case err == nil:
-		return nil
-	case unread && !r.read && f.tooLong(op, r, first):
-		if f.id == finishJob {
-			r.body = &worker.Report{}
-			return nil
-		}
-		f.failReport(r, fmt.Sprintf("a chunk of %d bytes is over the limit of %d bytes", r.oversize, op.MaxBody))
+	case unread && refused.Code == http.StatusRequestEntityTooLarge && !f.isProgress(r, first):
+		f.failReport(op, r, jobs.Report{Oversize: max(r.Request().ContentLength, op.MaxBody+1)})
 	case r.read && compute.CodeOf(err) == compute.Rejected && hasNaN(op, r.raw):
-		f.failReport(r, "the output has NaN or Infinity, which JSON does not have")
+		f.failReport(op, r, jobs.Report{Error: "the output has NaN or Infinity, which JSON does not have"})
 	}
 
 	return err
 }
 
-// tooLong reports whether a report was not read because of its length, and is not of progress. It notes the length.
-func (f *front) tooLong(op *validate.Op, r *request, begin *beginning) bool {
-	if e, ok := errors.AsType[*echo.HTTPError](r.unread); !ok || e.Code != http.StatusRequestEntityTooLarge {
-		return false
-	}
-	if violations := op.Params(r.Param, r.Request().URL.RawQuery, r.Request().Header.Values); len(violations) > 0 || begin.isProgress() {
-		return false
-	}
-
-	r.oversize = max(r.Request().ContentLength, op.MaxBody+1)
-	return true
+// isProgress reports whether a report that was not read is one of progress. A body that waits to be asked for, as a replica sends a long one on,
+// is not asked for.
+func (f *front) isProgress(r *request, first *beginning) bool {
+	return f.id == finishJob && r.Request().Header.Get("Expect") == "" && first.isProgress()
 }
 
-// failReport fails the job of a report that is refused all the same.
-func (f *front) failReport(r *request, why string) {
+// failReport fails the job of a report that is refused.
+func (f *front) failReport(op *validate.Op, r *request, report jobs.Report) {
+	if len(op.Params(r.Param, r.Request().URL.RawQuery, r.Request().Header.Values)) > 0 {
+		return
+	}
 	user, id, err := seatOf(r, r.Param("workerId"))
 	if err == nil {
-		report := jobs.Report{Error: why}
 		err = f.Queue.Finish(contextOf(r), user, compute.EndpointID(r.Param("endpointId")), id, compute.JobID(r.Param("jobId")), report)
 	}
 	if err != nil {

@@ -20,7 +20,6 @@ type request struct {
 	leave    func()          // gives back the memory of the body; nil: there is none
 	read     bool            // the body was, to its end
 	unread   error           // why the body was not
-	oversize int64           // bytes of a worker's report that was too long to be read; 0: it was not
 	noted    []slog.Attr     // ids that the log is to name
 	contract string          // the edition that it names; empty: none
 	edition  int             // that it is answered in: a place in rest.Editions

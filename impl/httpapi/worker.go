@@ -123,8 +123,7 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 	} else {
 		report := jobs.Report{
 			Output: present(r.Output), Error: errorText(r.Error), Leave: value(r.StopPod),
-			Oversize: requestOf(c).oversize,
-			Stored:   func() { readNow(c) },
+			Stored: func() { readNow(c) },
 		}
 		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
 	}
