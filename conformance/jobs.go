@@ -176,6 +176,13 @@ var _ = area(func() {
 		}
 	})
 
+	add("queue.webhook.url.long", run, func(c *Check) {
+		long := "http://127.0.0.1:9/"
+		long += strings.Repeat("x", 8192-len(long))
+		c.jobRefused(`{"input":{},"webhook":"`+long+`x"}`, 422, "/webhook:")
+		c.cancel(c.submit(`{"input":{},"webhook":"` + long + `"}`))
+	})
+
 	add("queue.policy", run, func(c *Check) {
 		for _, policy := range []string{`7`, `[]`, `null`} {
 			c.jobRefused(`{"input":{},"policy":`+policy+`}`, 422, "/policy:")

@@ -161,7 +161,7 @@ var _ = area(func() {
 		const most = 64_000_000 // bytes of a report
 		id := c.submit(job)
 		c.takeJob("w", id)
-		c.Refused(c.Queue("POST", "job-done/w/"+id+"?isStream=false", `{"output":"`+strings.Repeat("x", most)+`"}`), 413)
+		c.tooLong("job-done/w/"+id, `{"output":"`+strings.Repeat("x", most)+`"}`)
 		j := c.status(id)
 		require.Equal(c, "FAILED", j["status"])
 		require.NotContains(c, j, "output")
@@ -183,14 +183,19 @@ var _ = area(func() {
 		}
 	})
 	add("queue.stream.refused", []string{"streamJob"}, func(c *Check) {
-		for chunk, status := range map[string]int{
-			`{"output":NaN}`: 400, `{"output":2,"metrics":"` + strings.Repeat("x", 1_000_000) + `"}`: 400, `{"output":"` + strings.Repeat("x", 64_000_000) + `"}`: 413,
+		for _, refused := range []func(part string){
+			func(part string) { require.Equal(c, 400, c.Queue("POST", part, `{"output":NaN}`).Status) },
+			func(part string) {
+				long := `{"output":2,"metrics":"` + strings.Repeat("x", 1_000_000) + `"}`
+				require.Equal(c, 400, c.Queue("POST", part, long).Status)
+			},
+			func(part string) { c.tooLong(part, `{"output":"`+strings.Repeat("x", 64_000_000)+`"}`) },
 		} {
 			id := c.submit(job)
 			c.takeJob("w", id)
-			part := "job-stream/w/" + id + "?isStream=false"
+			part := "job-stream/w/" + id
 			require.Equal(c, 200, c.Queue("POST", part, `{"output":1}`).Status)
-			require.Equal(c, status, c.Queue("POST", part, chunk).Status)
+			refused(part)
 			require.Equal(c, 200, c.Queue("POST", part, `{"output":3}`).Status)
 			c.done("w", id, `{"output":[]}`)
 			require.Equal(c, "FAILED", c.status(id)["status"])
@@ -233,6 +238,15 @@ func (c *Check) untilTaken(operation string) (a Answer) {
 		}
 	}
 	return a
+}
+
+// tooLong asserts that the report is refused by its length, before it is sent.
+func (c *Check) tooLong(operation, report string) {
+	a := c.Send(Request{
+		Method: "POST", URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Body: report, Key: c.Key,
+		Header: map[string]string{"Content-Type": "application/json", "Expect": "100-continue"},
+	})
+	c.Refused(a, 413)
 }
 
 // outputLimit asserts how large the output of a job may be, in bytes.

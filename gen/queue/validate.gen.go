@@ -395,7 +395,7 @@ func readOpenAIRequest(s *validate.Scanner, v *OpenAIRequest) {
 	}
 }
 
-var checkSubmission_Webhook = &validate.Text{Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
+var checkSubmission_Webhook = &validate.Text{Max: 8192, Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
 
 var othersOfSubmission = validate.Elsewhere{
 	"webhookV2": {"public-2026-10"},
@@ -403,7 +403,7 @@ var othersOfSubmission = validate.Elsewhere{
 
 var membersOfSubmission = []string{"input", "webhook", "policy", "s3Config"}
 
-var checkSubmissionPublic202610_Webhook = &validate.Text{Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
+var checkSubmissionPublic202610_Webhook = &validate.Text{Max: 8192, Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
 
 func readSubmission(s *validate.Scanner, v *Submission) {
 	const ( // the bits of seen

@@ -89,7 +89,7 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID, route string) 
 	}
 
 	if !call.ended {
-		if _, err := h.Queue.Cancel(context.WithoutCancel(ctx), user, endpoint, j.ID); err != nil {
+		if _, err := h.Queue.Cancel(context.WithoutCancel(ctx), user, endpoint, j.ID); err != nil && compute.CodeOf(err) != compute.NotFound { // else it went with its endpoint
 			h.Log.Error("a call without a caller is not cancelled", "job", j.ID, "error", err)
 		}
 	}

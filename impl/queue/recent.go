@@ -6,7 +6,7 @@ import "github.com/berthdev/berth/impl/compute"
 // the processor time, 28 µs in place of 56.
 const (
 	recentJobs   = 4096
-	recentOutput = 4096 // bytes; a longer one is read from disk
+	recentOutput = 4096 // bytes, with the error and the webhook; a longer one is read from disk
 )
 
 // recent are those jobs. Every method needs the queue's lock.
@@ -20,7 +20,7 @@ func newRecent() recent { return recent{jobs: map[compute.JobID]compute.Job{}} }
 
 // keep takes in a job that has ended, unless it was forgotten.
 func (r *recent) keep(j compute.Job) {
-	if _, known := r.jobs[j.ID]; !known && len(j.Output) <= recentOutput {
+	if _, known := r.jobs[j.ID]; !known && len(j.Output)+len(j.Error)+len(j.Webhook) <= recentOutput {
 		j.S3Config = nil
 		r.put(j.ID, j)
 	}

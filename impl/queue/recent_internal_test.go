@@ -1,0 +1,27 @@
+package queue
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+func TestRecent_JobsWithLongTextsAreNotKept(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", recentOutput)
+	r := newRecent()
+	r.keep(compute.Job{ID: "short", Output: []byte(`1`), Error: "it broke", Webhook: "http://example.com"})
+	for id, j := range map[compute.JobID]compute.Job{
+		"output": {Output: []byte(long + "x")}, "error": {Error: long + "x"}, "webhook": {Webhook: long + "x"}, "together": {Error: long, Webhook: "x"},
+	} {
+		j.ID = id
+		r.keep(j)
+		_, kept := r.find(id)
+		require.False(t, kept, id)
+	}
+	_, kept := r.find("short")
+	require.True(t, kept)
+}
