@@ -105,3 +105,45 @@ func TestSecretKey_OutsideTheDirectoryIsNeverMade(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(c.Data, "secret.key"))
 	require.NoError(t, s.Close())
 }
+
+func TestSecretKey_EncryptsTheStorageOfJobs(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "one"}}}
+	s := start(t, c)
+	key, base := s.FirstKey(), "/v2/"+string(s.Endpoints()["one"])
+	const job = `{"input":{},"s3Config":{"accessId":"special-id","accessSecret":"special-secret","bucketName":"b","endpointUrl":"https://s3.example.com"}}`
+	submit := func() string {
+		status, made := call(t, "POST", s.QueueURL()+base+"/run", key, job)
+		require.Equal(t, 200, status)
+		return made["id"].(string)
+	}
+	take := func() map[string]any {
+		status, taken := call(t, "GET", s.QueueURL()+base+"/job-take/w?job_in_progress=1", key, "")
+		require.Contains(t, []int{200, 204}, status)
+		return taken
+	}
+
+	first, second := submit(), submit()
+	require.NoError(t, s.Close())
+	for _, name := range []string{"berth.db", "berth.db-wal"} {
+		text, err := os.ReadFile(filepath.Join(c.Data, name))
+		if name == "berth.db" {
+			require.NoError(t, err)
+		}
+		require.False(t, bytes.Contains(text, []byte("special-")), name)
+	}
+
+	s = start(t, c)
+	taken := take()
+	require.Equal(t, first, taken["id"])
+	require.Equal(t, "special-secret", taken["s3Config"].(map[string]any)["accessSecret"])
+	require.NoError(t, s.Close())
+
+	require.NoError(t, os.WriteFile(filepath.Join(c.Data, "secret.key"), []byte("another key of thirty-two bytes."), 0o600))
+	s = start(t, c)
+	require.Empty(t, take())
+	_, ended := call(t, "GET", s.QueueURL()+base+"/status/"+second, key, "")
+	require.Equal(t, "FAILED", ended["status"])
+	require.Contains(t, ended["error"], "s3Config cannot be decrypted")
+	require.NoError(t, s.Close())
+}

@@ -119,7 +119,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	settings.Lease, settings.RequestWait = c.Lease, c.RequestWait
 
 	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
-		Demand: loop.Both(demand, scripts.Hint), Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
+		Demand: loop.Both(demand, scripts.Hint), Document: httpapi.JobDocument, Delivery: use.webhooks.Hint, Sealer: c.who.secrets.Sealer,
 	}, use.history)); err != nil {
 		return nil, err
 	}

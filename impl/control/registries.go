@@ -121,11 +121,11 @@ func (r *Registries) seal(id compute.RegistryID, l compute.Login) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	return r.sealer.seal(text, string(id)), nil
+	return r.sealer.Seal(text, string(id)), nil
 }
 
 func (r *Registries) login(one compute.Registry) (l compute.Login, err error) {
-	text, err := r.sealer.open(one.Login, string(one.ID))
+	text, err := r.sealer.Open(one.Login, string(one.ID))
 	if err == nil {
 		err = json.Unmarshal(text, &l)
 	}

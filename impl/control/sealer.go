@@ -50,12 +50,13 @@ func NewSealer(key []byte) (*Sealer, error) {
 // PodKeys makes and knows the keys of pods. They last as long as the secret key does.
 func (s *Sealer) PodKeys() compute.PodKeys { return s.podKeys }
 
-// seal encrypts the text for its owner alone: moved to another row, it does not open.
-func (s *Sealer) seal(text []byte, owner string) []byte {
+// Seal encrypts the text for its owner alone: moved to another row, it does not open.
+func (s *Sealer) Seal(text []byte, owner string) []byte {
 	return s.aead.Seal(nil, nil, text, []byte(owner))
 }
 
-func (s *Sealer) open(sealed []byte, owner string) ([]byte, error) {
+// Open gives the text again. ErrSecretKey if another key sealed it, or for another owner.
+func (s *Sealer) Open(sealed []byte, owner string) ([]byte, error) {
 	text, err := s.aead.Open(nil, nil, sealed, []byte(owner))
 	if err != nil {
 		return nil, fmt.Errorf("%w for %s: %w", ErrSecretKey, owner, err)

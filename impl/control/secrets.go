@@ -55,7 +55,7 @@ func (k *Secrets) Create(ctx context.Context, user compute.UserID, n NewSecret) 
 	}
 
 	made := compute.Secret{ID: newID(ctx, k.ids.Secret), UserID: user, Name: n.Name, Description: n.Description}
-	sealed := k.sealer.seal([]byte(n.Value), string(made.ID))
+	sealed := k.sealer.Seal([]byte(n.Value), string(made.ID))
 	err := k.store.Write(ctx, func(tx store.Tx) error {
 		_, taken, err := tx.SecretNamed(user, n.Name)
 		switch {
@@ -105,7 +105,7 @@ func (k *Secrets) Update(ctx context.Context, user compute.UserID, id compute.Se
 	}
 	var sealed []byte
 	if change.Value != nil {
-		sealed = k.sealer.seal([]byte(*change.Value), string(id))
+		sealed = k.sealer.Seal([]byte(*change.Value), string(id))
 	}
 
 	err = k.store.Write(ctx, func(tx store.Tx) error {
@@ -185,7 +185,7 @@ func (k *Secrets) open(tx store.Secrets, id compute.SecretID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.sealer.open(sealed, string(id))
+	return k.sealer.Open(sealed, string(id))
 }
 
 // checkSecret checks the bytes of what is given: the documents bound the characters.

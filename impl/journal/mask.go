@@ -349,7 +349,7 @@ func (m *masker) perhapsNext() bool {
 	switch {
 	case at == nil || !at.value:
 		return false
-	case m.Pairs || at.list && m.isMap(depth-2):
+	case m.Pairs || at.list && m.isMap(depth-2) || !at.list && m.isMap(depth-1):
 		return true
 	default:
 		return !at.list && at.name == "value" && depth >= 3 && m.stack[depth-2].list && m.isMap(depth-3)
@@ -377,9 +377,12 @@ func (m *masker) scalar(at span, text string, isText bool) {
 	top := m.top()
 	switch {
 	case m.Pairs || top.list && m.isMap(depth-2): // NAME=value
-		if name, value, ok := strings.Cut(text, "="); ok && SecretName(name) && !reference().MatchString(value) {
+		name, value, named := strings.Cut(text, "=")
+		if named && SecretName(name) && !reference().MatchString(value) || !named && !m.Pairs {
 			m.spans = append(m.spans, at)
 		}
+	case !top.list && m.isMap(depth-1): // a text in the place of variables
+		m.spans = append(m.spans, at)
 	case !top.list && depth >= 3 && m.stack[depth-2].list && m.isMap(depth-3): // {"key": NAME, "value": value}
 		switch top.name {
 		case "key":

@@ -67,6 +67,7 @@ type Hooks struct {
 	Document func(compute.Job) (json.RawMessage, error) // gives the status document that a webhook gets
 	Delivery func()                                     // a webhook is to be delivered
 	Meter    func(compute.EndpointID) Meter             // makes the meter of an endpoint that has a queue
+	Sealer   Sealer                                     // seals what jobs have that must not be stored in clear
 	Trace    Trace
 }
 

@@ -68,7 +68,7 @@ func (q *Queue) syncDraft(e compute.EndpointID, s Submission, wait time.Duration
 // draft gives the job that the submission asks for, with a new id.
 func (q *Queue) draft(e compute.EndpointID, s Submission, j compute.Job) compute.Job {
 	j.ID, j.EndpointID, j.Status = q.ids.Job(j.Sync), e, compute.JobInQueue
-	j.Webhook, j.S3Config, j.LowPriority = s.Webhook, s.S3Config, s.LowPriority
+	j.Webhook, j.S3Config, j.LowPriority = s.Webhook, q.sealed(e, s.S3Config), s.LowPriority
 	j.ExecutionTimeout, j.TTL = s.ExecutionTimeout, s.TTL
 	if j.TTL == 0 {
 		j.TTL = defaultTTL

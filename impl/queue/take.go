@@ -14,7 +14,7 @@ type Taken = store.TakenJob
 
 // Take leases at most n jobs to the worker, holding for the first one; none came if the result is empty.
 func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
-	return q.take(ctx, user, e, w, n, q.settings.TakeHold)
+	return q.takeOpen(ctx, user, e, w, n, q.settings.TakeHold)
 }
 
 // moreHold is how long a take is held of a worker that has jobs in progress: some report no result before they have this answer,
@@ -23,7 +23,13 @@ const moreHold = time.Second
 
 // TakeMore is Take for a worker that has jobs in progress: it is held for a second at most.
 func (q *Queue) TakeMore(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
-	return q.take(ctx, user, e, w, n, min(moreHold, q.settings.TakeHold))
+	return q.takeOpen(ctx, user, e, w, n, min(moreHold, q.settings.TakeHold))
+}
+
+// takeOpen is take with what the jobs have sealed opened again.
+func (q *Queue) takeOpen(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, hold time.Duration) ([]Taken, error) {
+	taken, err := q.take(ctx, user, e, w, n, hold)
+	return q.opened(ctx, user, taken), err
 }
 
 func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, hold time.Duration) ([]Taken, error) {
