@@ -146,8 +146,8 @@ def submit(case):
 
 
 def cancel(case):
-    """Without a job to stop, job-stop is held for 25 seconds: take one as the worker that asks, and cancel it."""
-    if not ours(case):
+    """Without a job to stop, job-stop is held for 25 seconds: take one as the worker that asks, and cancel it. One that is refused is not held."""
+    if not ours(case) or case.meta.is_negative_at(ParameterLocation.PATH):
         return
     submit(case)
     worker = urlsplit(case.formatted_path).path.rpartition("/")[2]
