@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// checkedArguments has arguments checked: by their number, which the usage of a command tells, and then as the command itself does.
+// checkedArguments has arguments checked: by their number, as the usage of a command has it, and then as the command itself does.
 func checkedArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := countArguments(cmd, args)
@@ -28,23 +28,21 @@ func countArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	var needed []string
-	most := 0
 	for _, word := range strings.Fields(cmd.Use)[1:] {
 		if strings.HasPrefix(word, "[") || strings.Contains(word, "...") {
 			return nil // the command checks what may be left out
 		}
 		needed = append(needed, word)
-		most++
 	}
 
 	switch {
 	case len(args) < len(needed):
 		return fmt.Errorf("%s is missing", strings.Join(needed[len(args):], ", "))
-	case most == 0 && cmd.HasSubCommands(): // a word that is none of them is told as such
-	case len(args) > most && most == 0:
+	case len(args) == len(needed):
+	case len(needed) > 0:
+		return fmt.Errorf("%q is one argument too many", args[len(needed)])
+	case !cmd.HasSubCommands(): // else the word is refused as none of these
 		return fmt.Errorf("%s takes no arguments, but there is %q", cmd.CommandPath(), args[0])
-	case len(args) > most:
-		return fmt.Errorf("%q is one argument too many", args[most])
 	}
 	return nil
 }

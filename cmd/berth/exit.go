@@ -88,7 +88,7 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 		f = &failure{code: exitUsage, hint: "berth serve makes one, and --data names another"}
 		err = fmt.Errorf("--data: %w", err)
 	case errors.As(err, &own) && own.Code == compute.Unavailable && own.Cause != nil:
-		err = fmt.Errorf("the database of --store: %w", own.Cause) // it was opened here: there is no log to look into
+		err = fmt.Errorf("the database: %w", own.Cause) // it was opened here: there is no log to look into
 	case own != nil:
 		err = errors.New(own.Detail) // without the code: that is for clients
 	}

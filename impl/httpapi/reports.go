@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,12 +58,12 @@ func (f *front) tooLong(op *validate.Op, r *request) bool {
 	return is && e.Code == http.StatusRequestEntityTooLarge && len(op.Params(r.Param, r.Request().URL.RawQuery, r.Request().Header.Values)) == 0
 }
 
-// failReport fails the job of a report that is refused all the same.
+// failReport fails the job of a report that is refused all the same, also if its worker has hung up: the report does not come again.
 func (f *front) failReport(r *request, why string) {
 	user, id, err := seatOf(r, r.Param("workerId"))
 	if err == nil {
 		report := jobs.Report{Error: why}
-		err = f.Queue.Finish(contextOf(r), user, compute.EndpointID(r.Param("endpointId")), id, compute.JobID(r.Param("jobId")), report)
+		err = f.Queue.Finish(context.WithoutCancel(contextOf(r)), user, compute.EndpointID(r.Param("endpointId")), id, compute.JobID(r.Param("jobId")), report)
 	}
 	if err != nil {
 		f.Log.Warn("the job of a report that was refused did not fail", "job", r.Param("jobId"), "err", err)

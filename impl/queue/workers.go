@@ -55,7 +55,6 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	q.worker(d, w).pinged = true // from its first one on, its pings alone count
 
 	s := q.see(d, w)
-
 	for id := range d.lost {
 		if !slices.Contains(ids, id) {
 			d.stopped(w, id)
