@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -161,22 +162,26 @@ func TestPrune_ServerRemovesTheBaseThatNobodyGoesBackTo(t *testing.T) {
 	to, clock := target(t), compute.NewSettableClock(compute.NewRunningClock())
 	db := open(t)
 	s, _ := start(t, db, to, func(o *ship.Options) { o.Clock, o.Keep = clock, 30*time.Hour })
-	first := ""
-	for i := range 4 { // a base a day
+	var made []string // the base of each day, oldest first
+	for i := range 4 {
 		insert(t, db, i, i+1, 1000)
 		shippedBy(t, clock, s)
-		if i == 0 {
-			bases(t, to, 1)
+		var last string
+		require.Eventually(t, func() bool {
 			all, err := to.List(t.Context(), s.Status().Generation+"/base/")
-			require.NoError(t, err)
-			first = all[0].Name
-		}
+			if err != nil || len(all) == 0 {
+				return false
+			}
+			last = all[len(all)-1].Name
+			return !slices.Contains(made, last)
+		}, long, 5*time.Millisecond)
+		made = append(made, last)
 		clock.Advance(day)
 	}
 
 	insert(t, db, 4, 5, 1000)
 	require.Eventually(t, func() bool {
-		_, err := to.Get(t.Context(), first)
+		_, err := to.Get(t.Context(), made[0])
 		return errors.Is(err, fs.ErrNotExist)
 	}, long, 5*time.Millisecond)
 	shippedBy(t, clock, s)
