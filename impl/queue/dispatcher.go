@@ -78,10 +78,7 @@ func (d *dispatcher) push(j compute.Job, front, fresh bool) {
 		}
 	}
 
-	f := &d.normal
-	if j.LowPriority {
-		f = &d.low
-	}
+	f := d.line(j.LowPriority)
 	key, _ := j.ID.Key() // it has one: New sees to it
 
 	w := waiting{key, wait{since: j.QueuedAt.UnixMilli(), returned: front, plain: fresh && j.Retries == 0}}
@@ -90,6 +87,14 @@ func (d *dispatcher) push(j compute.Job, front, fresh bool) {
 	} else {
 		f.push(w)
 	}
+}
+
+// line gives the fifo of a priority.
+func (d *dispatcher) line(low bool) *fifo {
+	if low {
+		return &d.low
+	}
+	return &d.normal
 }
 
 // putBack puts jobs back at the front, whatever their priority: it was their turn.

@@ -127,25 +127,16 @@ func (q *Queue) load(tx store.Tx, fresh bool) (memory, error) {
 	}
 	q.ids.Follow(last)
 
-	var strange error
-	known := func(j compute.Job) bool {
-		if _, ok := j.ID.Key(); !ok {
-			strange = compute.Errorf(compute.Internal, "the store has a job %q, which is no id that berth gives", j.ID)
-		}
-		return strange == nil
-	}
-
+	waits := m.fill(fresh)
 	err = tx.UnfinishedJobs(func(j compute.Job) {
-		switch {
-		case !known(j):
-		case j.Status == compute.JobInProgress:
+		if j.Status == compute.JobInQueue {
+			waits.add(j)
+		} else if waits.end() == nil {
 			m.hold(j, tx.Now(), q.settings.Lease)
-		case m.dispatchers[j.EndpointID] != nil:
-			m.dispatchers[j.EndpointID].push(j, false, fresh)
 		}
 	})
 
-	return m, cmp.Or(err, strange)
+	return m, cmp.Or(waits.end(), err)
 }
 
 // Reload drops all that memory holds and makes it anew of the rows, as whoever becomes the owner of the endpoints does: leases begin
