@@ -201,6 +201,39 @@ func TestQueue_RestartKeepsTheOrderAndWhatIsHeld(t *testing.T) {
 	require.Equal(t, compute.JobCompleted, b.status(held).Status)
 }
 
+func TestQueue_RestartKeepsTheOrderOfALongBacklog(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	held := b.run(queue.Submission{})
+	b.take("w", 1)
+	var waiting []compute.JobID
+	var wg sync.WaitGroup
+	for range 50 { // beside each other, so that commits are shared
+		wg.Go(func() {
+			for range 100 {
+				b.run(queue.Submission{})
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, b.db.Read(t.Context(), func(tx store.Tx) error {
+		return tx.UnfinishedJobs(func(j compute.Job) {
+			if j.Status == compute.JobInQueue {
+				waiting = append(waiting, j.ID)
+			}
+		})
+	}))
+	require.Len(t, waiting, 5000)
+
+	b.restart()
+	var taken []compute.JobID
+	for len(taken) < len(waiting) {
+		taken = append(taken, b.take("x", 500)...)
+	}
+	require.Equal(t, waiting, taken)
+	require.Equal(t, compute.JobInProgress, b.status(held).Status)
+}
+
 func TestQueue_WaitersAndTakersNeedNoPolling(t *testing.T) {
 	t.Parallel()
 	b := open(t)
