@@ -101,8 +101,13 @@ func (r *modelRun) jobSteps(ctx context.Context) []modelStep {
 			e, id, w := r.report()
 			v := r.value()
 			r.say("progress %s %s %s %s", e, w, id, v)
-			r.m.progress(e, w, id, v)
-			require.NoError(r, r.queue.Progress(ctx, user, e, w, id, v))
+			taken := r.m.progress(e, w, id, v)
+			err := r.queue.Progress(ctx, user, e, w, id, v)
+			if taken {
+				require.NoError(r, err)
+				return
+			}
+			require.Equal(r, compute.Rejected, compute.CodeOf(err))
 		}},
 		{8, func() {
 			e, id, w := r.report()

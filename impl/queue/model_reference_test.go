@@ -221,10 +221,7 @@ func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.
 		return
 	}
 
-	limit := m.settings.RunOutputLimit
-	if j.Sync {
-		limit = m.settings.SyncLimit
-	}
+	limit := m.limit(j)
 	j.Output, j.Error = r.Output, r.Error
 	if len(r.Output) > limit {
 		j.Output, j.Error = nil, fmt.Sprintf("the output of %d bytes is over the limit of %d bytes", len(r.Output), limit)
@@ -236,11 +233,27 @@ func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.
 	m.end(j, to)
 }
 
-func (m *reference) progress(e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) {
-	m.see(e, w)
-	if j := m.heldBy(e, w, id); j != nil {
-		j.Output, j.lease = output, m.now.Add(m.settings.Lease)
+// limit is that of the job's output.
+func (m *reference) limit(j *refJob) int {
+	if j.Sync {
+		return m.settings.SyncLimit
 	}
+	return m.settings.RunOutputLimit
+}
+
+// progress reports whether it is taken.
+func (m *reference) progress(e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) bool {
+	m.see(e, w)
+	j := m.heldBy(e, w, id)
+	if j == nil {
+		return true
+	}
+	j.lease = m.now.Add(m.settings.Lease)
+	if len(output) > m.limit(j) {
+		return false
+	}
+	j.Output = output
+	return true
 }
 
 func (m *reference) yield(e compute.EndpointID, w compute.WorkerID, id compute.JobID, c compute.Chunk) {
