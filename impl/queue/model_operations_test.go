@@ -418,3 +418,26 @@ func (r *modelRun) stranger() {
 		require.Equal(r, compute.NotFound, compute.CodeOf(call()))
 	}
 }
+
+// limit is that of the job's output.
+func (m *reference) limit(j *refJob) int {
+	if j.Sync {
+		return m.settings.SyncLimit
+	}
+	return m.settings.RunOutputLimit
+}
+
+// progress reports whether it is taken.
+func (m *reference) progress(e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) bool {
+	m.see(e, w)
+	j := m.heldBy(e, w, id)
+	if j == nil {
+		return true
+	}
+	j.lease = m.now.Add(m.settings.Lease)
+	if len(output) > m.limit(j) {
+		return false
+	}
+	j.Output = output
+	return true
+}

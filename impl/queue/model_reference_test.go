@@ -233,29 +233,6 @@ func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.
 	m.end(j, to)
 }
 
-// limit is that of the job's output.
-func (m *reference) limit(j *refJob) int {
-	if j.Sync {
-		return m.settings.SyncLimit
-	}
-	return m.settings.RunOutputLimit
-}
-
-// progress reports whether it is taken.
-func (m *reference) progress(e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) bool {
-	m.see(e, w)
-	j := m.heldBy(e, w, id)
-	if j == nil {
-		return true
-	}
-	j.lease = m.now.Add(m.settings.Lease)
-	if len(output) > m.limit(j) {
-		return false
-	}
-	j.Output = output
-	return true
-}
-
 func (m *reference) yield(e compute.EndpointID, w compute.WorkerID, id compute.JobID, c compute.Chunk) {
 	m.see(e, w)
 	if j := m.heldBy(e, w, id); j != nil {
