@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/stretchr/testify/require"
 
@@ -53,6 +54,46 @@ var _ = area(func() {
 		}
 		c.wrongly(c.onL4(`compliance:["GDPR"]`), 400, "INVALID")
 		c.wrongly(c.onCPUs(`minUpload:-1`), 200, "INVALID")
+	})
+
+	add("graphql.deploy.hosts.values", nil, func(c *Check) {
+		invalid := func(field string, a Answer) {
+			message := c.wrongly(a, 200, "INVALID")
+			require.Contains(c, message, "input."+field)
+			require.NotContains(c, message, noCapacity)
+		}
+		prices := func(fields string) Answer {
+			return c.graphQL(`{gpuTypes{lowestPrice(input:{` + fields + `}){stockStatus}}}`)
+		}
+		stock := func(fields string) Answer {
+			return c.graphQL(`{dataCenters{gpuAvailability(input:{` + fields + `}){stockStatus}}}`)
+		}
+		bid := func(fields string) Answer {
+			return c.graphQL(`mutation{podRentInterruptable(input:{gpuTypeId:"NVIDIA L4",bidPerGpu:9,imageName:"i",` + fields + `}){id}}`)
+		}
+		cluster := func(fields string) Answer {
+			return c.graphQL(`mutation{createCluster(input:{gpuTypeId:"NVIDIA L4",podCount:2,imageName:"i",` + fields + `}){id}}`)
+		}
+		pod := c.deploy(nil).Id
+		c.stop(pod)
+		resume := func(fields string) Answer {
+			return c.graphQL(`mutation{podResume(input:{podId:"` + pod + `",` + fields + `}){id}}`)
+		}
+
+		hosts := []func(string) Answer{c.onL4, bid, prices}
+		for field, made := range map[string][]func(string) Answer{
+			`allowedCudaVersions:["banana"]`: append(hosts, stock, cluster, resume), `allowedCudaVersions:["12.8","12"]`: append(hosts, stock, cluster, resume),
+			`allowedCudaVersions:["12.4.1"]`: append(hosts, stock, cluster, resume), `cudaVersion:"12"`: hosts, `minCudaVersion:"x"`: append(hosts, stock),
+			`minCudaVersion:"12.4.1"`: append(hosts, stock), `countryCode:"Romania"`: append(hosts, c.onCPUs), `countryCode:"ro"`: append(hosts, c.onCPUs),
+		} {
+			name, _, _ := strings.Cut(field, ":")
+			for _, send := range made {
+				invalid(name, send(field))
+			}
+		}
+
+		c.idOf(c.onL4(`allowedCudaVersions:[null,"","12.8"],countryCode:"",cudaVersion:""`))
+		c.idOf(c.onL4(`minCudaVersion:"12"`)) // as REST's filter takes it
 	})
 
 	add("graphql.texts", nil, func(c *Check) {

@@ -316,7 +316,7 @@ var _ = area(func() {
 		s.rest("POST", "/v2/pods", `{"name":"a","env":{"DB_PASSWORD":"`+hidden+`","EPOCHS":"3"}}`)
 		s.rest("GET", "/v2/pods?api_key="+hidden, "", "Cookie: session=of-"+c.name, "X-Api-Key: "+hidden)
 		s.rest("GET", "/v2/pods/"+other, "")
-		s.run(`{"input":{"mine":"` + s.key + `","other":"` + other + `"},"s3Config":{"accessId":"seen","accessSecret":"` + hidden + `"},"webhook":"http://u:` + hidden + `@127.0.0.1:9/"}`)
+		s.run(`{"input":{"mine":"` + s.key + `","other":"` + other + `"},"s3Config":{"accessId":"` + hidden + `","acessSecert":"` + hidden + `"},"webhook":"http://u:` + hidden + `@127.0.0.1:9/"}`)
 
 		entries := s.journal()
 		require.Len(c, entries, 9)
@@ -332,7 +332,7 @@ var _ = area(func() {
 		require.Equal(c, `{"name":"","username":"u","password":"***"}`, textOf(entries[0], "request"))
 		require.Equal(c, `{"name":"a","env":{"DB_PASSWORD":"***","EPOCHS":"3"}}`, textOf(entries[5], "request"))
 		require.Equal(c, "api_key=***", entries[6]["query"])
-		require.Contains(c, textOf(entries[8], "request"), `"accessId":"seen"`)
+		require.Contains(c, textOf(entries[8], "request"), `"s3Config":{"accessId":"***","acessSecert":"***"}`)
 	})
 
 	add("controls.journal.secrets.graphql", []string{"listJournal"}, func(c *Check) {

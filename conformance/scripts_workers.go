@@ -303,12 +303,15 @@ var _ = area(func() {
 		c.Refused(c.control("PUT", scriptOf(at), `{"answers":[{"output":"`+strings.Repeat("x", 1<<20)+`"}]}`), 413)
 
 		c.frozen(func() {
-			q, _ := c.byScript(`{"match":[{"pointer":"/a","equals":1}],"output":1},{"match":[{"pointer":"/b","equals":1}],"output":["`+strings.Repeat("{{input}}", 2000)+`"]},{"output":"any"}`, boot)
+			q, _ := c.byScript(`{"match":[{"pointer":"/a","equals":1}],"output":1},{"match":[{"pointer":"/b","equals":1}],"output":["`+strings.Repeat("{{input}}", 2000)+`"]},
+				{"match":[{"pointer":"/c","equals":1}],"progress":[{"value":["`+strings.Repeat("{{input}}", 600)+`"]}],"output":"done"},{"output":"any"}`, boot)
 			fits, long, grown := q.input(`{"a":1,"x":"`+strings.Repeat("x", 1<<20-20)+`"}`), q.input(`{"a":1,"x":"`+strings.Repeat("x", 1<<20)+`"}`), q.input(`{"b":1,"x":"`+strings.Repeat("x", 20000)+`"}`)
+			shown := q.input(`{"c":1,"x":"` + strings.Repeat("x", 20000) + `"}`) // as progress it is over 10 MB
 			c.advance(time.Second)
 			q.endsAs(fits, "COMPLETED", 0, 1.0)
 			q.endsAs(long, "COMPLETED", 0, "any")
 			require.Contains(c, q.endsAs(grown, "FAILED", 0, nil)["error"], "longer than 20000000 bytes")
+			q.endsAs(shown, "COMPLETED", 0, "done")
 		})
 	})
 })

@@ -157,6 +157,10 @@ var _ = area(func() {
 	add("queue.output.limit.runsync", []string{"finishJob", "runSync"}, func(c *Check) {
 		c.outputLimit(20_000_000, func() string { return c.sync(job) })
 	})
+	add("queue.progress.limit", []string{"finishJob", "status"}, func(c *Check) {
+		c.progressLimit(10_000_000, c.submit(job))
+		c.progressLimit(20_000_000, c.sync(job))
+	})
 	add("queue.output.limit.report", []string{"finishJob"}, func(c *Check) {
 		const most = 64_000_000 // bytes of a report
 		id := c.submit(job)
@@ -266,4 +270,25 @@ func (c *Check) outputLimit(limit int, submit func() string) {
 	require.NotContains(c, j, "output")
 	require.Contains(c, j["error"], strconv.Itoa(limit))
 	require.Contains(c, j["error"], strconv.Itoa(limit+1))
+}
+
+// progressLimit reports progress of that size and of more of a job that waits, and ends it.
+func (c *Check) progressLimit(limit int, id string) {
+	c.takeJob("w", id)
+	size := func() int { return len(c.status(id)["output"].(string)) }
+	progress := func(size int) string {
+		return `{"status":"IN_PROGRESS","output":"` + strings.Repeat("x", size-2) + `"}`
+	}
+	c.done("w", id, progress(limit))
+	require.Equal(c, limit-2, size())
+
+	refused := c.Queue("POST", "job-done/w/"+id, progress(limit+1))
+	require.Equal(c, 400, refused.Status)
+	require.Contains(c, string(refused.Body), strconv.Itoa(limit+1))
+	require.Contains(c, string(refused.Body), strconv.Itoa(limit))
+	require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+	require.Equal(c, limit-2, size(), "what was shown before")
+
+	c.done("w", id, `{"output":"whole"}`)
+	require.Equal(c, "COMPLETED", c.status(id)["status"])
 }

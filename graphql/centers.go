@@ -57,7 +57,7 @@ func (d dataCenters) GpuAvailability(_ context.Context, center *graph.DataCenter
 
 	var bad violations
 	w.Needs = needs(&bad, leasts{"minVcpuCount": input.MinVcpuCount, "minMemoryInGb": input.MinMemoryInGb, "minDisk": input.MinDisk}, nil, nil, nil)
-	w.CUDAVersions, w.LeastCUDA = texts(input.AllowedCudaVersions), value(input.MinCudaVersion)
+	w.CUDAVersions, w.LeastCUDA = cudaVersions(&bad, input.AllowedCudaVersions, nil, input.MinCudaVersion)
 	if err := bad.err(); err != nil {
 		return nil, err
 	}

@@ -1,10 +1,8 @@
 package graphql
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/berthdev/berth/gen/graph"
@@ -21,11 +19,6 @@ const (
 	maxTimeout         = 604_800_000 // ms
 	maxRequestCount    = 1_000_000_000
 )
-
-// cudaPattern is what REST has for a version of CUDA.
-var cudaPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
-})
 
 // newEndpoint translates the input of saveEndpoint without an id.
 func (s Services) newEndpoint(i graph.EndpointInput) (compute.EndpointType, control.EndpointChange, error) {
@@ -136,7 +129,9 @@ func gpuChange(bad *violations, i graph.EndpointInput, has bool) *control.Endpoi
 		g.CUDAVersions = append([]string{}, commas(*i.AllowedCudaVersions)...)
 	}
 	for field, versions := range map[string][]string{"allowedCudaVersions": g.CUDAVersions, "minCudaVersion": texts([]*string{i.MinCudaVersion})} {
-		bad.must(!slices.ContainsFunc(versions, func(v string) bool { return !cudaPattern().MatchString(v) }), field, "must be like 12.8")
+		for _, version := range versions {
+			cudaVersion(bad, field, version)
+		}
 	}
 
 	return g

@@ -71,17 +71,13 @@ func (g gpuTypes) LowestPrice(_ context.Context, t *graph.GpuType, input *graph.
 		"minVcpuCount": input.MinVcpuCount, "minMemoryInGb": input.MinMemoryInGb, "minDisk": input.MinDisk, "minDownload": input.MinDownload,
 		"minUpload": input.MinUpload,
 	}, input.CountryCode, input.Compliance, input.SupportPublicIP)
-	w.CUDAVersions, w.LeastCUDA = cudaVersions(input.AllowedCudaVersions, input.CudaVersion), value(input.MinCudaVersion)
+	w.CUDAVersions, w.LeastCUDA = cudaVersions(&bad, input.AllowedCudaVersions, input.CudaVersion, input.MinCudaVersion)
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
 
 	gpu, _ := g.Control.Catalog().GPU(t.ID)
 	return lowestPriceView(gpu, w.GPU.Count, g.Control.Quote(w)), nil
-}
-
-func cudaVersions(list []*string, one *string) []string {
-	return append(texts(list), texts([]*string{one})...)
 }
 
 func lowestPriceView(t control.GPUType, count int64, d control.Quote) *graph.LowestPrice {

@@ -86,7 +86,12 @@ func (m mutations) PodResume(ctx context.Context, input graph.PodResumeInput) (*
 	if err := refused([]refusal{{"syncMachine", value(input.SyncMachine)}}); err != nil {
 		return nil, err
 	}
-	r := control.Resume{GPUs: input.GpuCount, CUDAVersions: texts(input.AllowedCudaVersions)}
+	var bad violations
+	versions, _ := cudaVersions(&bad, input.AllowedCudaVersions, nil, nil)
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	r := control.Resume{GPUs: input.GpuCount, CUDAVersions: versions}
 	if input.ComputeType != nil {
 		r.OnGPUs = yes(*input.ComputeType == graph.ComputeTypeGpu)
 	}

@@ -30,6 +30,13 @@ var mountPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(/([^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.[^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.\.[^/:\x00-\x1f\x7f]+))+/?$`)
 })
 
+// What REST has for a version of CUDA, for a whole number of one, and for a country.
+var (
+	cudaPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+\.[0-9]+$`) })
+	wholePattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+$`) })
+	countryPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z]{2}$`) })
+)
+
 // mountPath notes a path at which nothing can be mounted, whether something is or not. Null and empty text are none.
 func mountPath(bad *violations, path *string) {
 	bad.must(value(path) == "" || mountPattern().MatchString(*path), "volumeMountPath", "must be an absolute path and not /, without . and .. as a part, colons and control characters")
@@ -48,7 +55,7 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 		}, i.CountryCode, i.Compliance, i.SupportPublicIP),
 	}
 
-	n.CUDAVersions, n.LeastCUDA = cudaVersions(i.AllowedCudaVersions, i.CudaVersion), value(i.MinCudaVersion)
+	n.CUDAVersions, n.LeastCUDA = cudaVersions(&bad, i.AllowedCudaVersions, i.CudaVersion, i.MinCudaVersion)
 	if i.GpuCount != nil {
 		bad.must(*i.GpuCount >= 1, "gpuCount", "must be >= 1")
 		n.GPU.Count = int64(*i.GpuCount)
@@ -134,11 +141,35 @@ func needs(bad *violations, least leasts, country *string, standards []*graph.Co
 	for field, n := range least {
 		bad.must(value(n) >= 0, field, "must be >= 0")
 	}
+	bad.must(value(country) == "" || countryPattern().MatchString(*country), "countryCode", "%q is not a country in two capital letters", value(country))
 	of := func(field string) int64 { return int64(value(least[field])) }
 	return control.Needs{
 		LeastVCPUs: of("minVcpuCount"), LeastMemoryGB: of("minMemoryInGb"), LeastDiskGB: of("minDisk"), DownloadMbps: of("minDownload"), UploadMbps: of("minUpload"),
 		Countries: texts([]*string{country}), Compliance: words(standards), PublicIP: value(publicIP),
 	}
+}
+
+// cudaVersions reads the versions of CUDA of which the host must have one, and the one that it must have or a later one. That one may
+// lack its minor number, as in REST's filters.
+func cudaVersions(bad *violations, list []*string, one, least *string) ([]string, string) {
+	all := texts(list)
+	for _, version := range all {
+		cudaVersion(bad, "allowedCudaVersions", version)
+	}
+	if value(one) != "" {
+		cudaVersion(bad, "cudaVersion", *one)
+		all = append(all, *one)
+	}
+
+	if from := value(least); from != "" && !wholePattern().MatchString(from) {
+		cudaVersion(bad, "minCudaVersion", from)
+	}
+	return all, value(least)
+}
+
+// cudaVersion notes a text that is no version of CUDA: no host has it, and it would be refused as if there were no room.
+func cudaVersion(bad *violations, field, version string) {
+	bad.must(cudaPattern().MatchString(version), field, "%q is not a version like 12.8", version)
 }
 
 // words gives the words of a list that are there.

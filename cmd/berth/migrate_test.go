@@ -78,7 +78,7 @@ func TestMigrate_ServerGoesOnThereAndBack(t *testing.T) {
 	value := filepath.Join(t.TempDir(), "value")
 	require.NoError(t, os.WriteFile(value, []byte("sealed"), 0o600))
 	s.done("secrets", "create", "--name", "t", "--value-file", value)
-	refusesToMigrate(t, dir, url, "the source: another berth is serving from "+dir)
+	refusesToMigrate(t, dir, url, "--from: another berth is serving from "+dir)
 	require.NoError(t, s.server.Close())
 
 	there := migrated(t, dir, url)
@@ -87,7 +87,7 @@ func TestMigrate_ServerGoesOnThereAndBack(t *testing.T) {
 	refusesToMigrate(t, url, url, "source and target are the same database")
 	refusesToMigrate(t, url, url+"&application_name=x", "source and target are the same database")
 	refusesToMigrate(t, dir, filepath.Join(dir, "berth.db"), "source and target are the same database")
-	refusesToMigrate(t, url, dir, "berth.db: it is not empty: ")
+	refusesToMigrate(t, url, dir, "--to: "+filepath.Join(dir, "berth.db")+": it is not empty: ")
 
 	// The same key, pod and job, and what is sealed is opened: the start fails otherwise.
 	flags := s.flags[2:]
@@ -197,7 +197,8 @@ func TestMigrate_RefusesALocationThatMakesNoSense(t *testing.T) {
 		require.NotContains(t, r.err, "hid", "the password")
 	}
 	require.Equal(t, exitUsage, call(t.Context(), "", "migrate", "--from", "x").code)
-	refusesToMigrate(t, filepath.Join(t.TempDir(), "nothing"), filepath.Join(t.TempDir(), "x.db"), "no such file")
+	none := filepath.Join(t.TempDir(), "nothing")
+	refusesToMigrate(t, none, filepath.Join(t.TempDir(), "x.db"), "--from: there is no database at "+filepath.Join(none, "berth.db"))
 }
 
 // stalling stands before the socket of a PostgreSQL and lets so many bytes through, up or down. It gives the URL, and a channel that gets a

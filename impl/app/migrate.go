@@ -87,11 +87,11 @@ func Migrate(ctx context.Context, from, to Location, progress func(table string,
 
 	source, err := openSource(ctx, from, u)
 	if err != nil {
-		return nil, fmt.Errorf("the source: %w", err)
+		return nil, fmt.Errorf("--from: %w", err)
 	}
 	target, err := openTarget(ctx, to, u)
 	if err != nil {
-		return nil, fmt.Errorf("the target: %w", err)
+		return nil, fmt.Errorf("--to: %w", err)
 	}
 	return transfer.Run(ctx, source, target, progress)
 }
@@ -119,7 +119,11 @@ func openSource(ctx context.Context, l Location, u *undo) (transfer.Source, erro
 		return s, nil
 	}
 
-	if _, err := os.Stat(l.file); err != nil {
+	_, err := os.Stat(l.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no database at %s", l.file)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := l.lock(u); err != nil {

@@ -22,12 +22,13 @@ type Secrets struct {
 	Paths [][]string // of members: the names on the way, * for any
 	Names []string   // of members, wherever they are
 	Maps  []string   // names of members, wherever they are, whose own members are secret if their names say so: variables of an environment
+	Whole []string   // names of members, wherever they are, of which no value is shown, whatever its name: logins
 	Pairs bool       // texts of the form NAME=value are secret if the names say so
 }
 
 // None reports whether nothing is.
 func (s Secrets) None() bool {
-	return len(s.Paths) == 0 && len(s.Names) == 0 && len(s.Maps) == 0 && !s.Pairs
+	return len(s.Paths) == 0 && len(s.Names) == 0 && len(s.Maps) == 0 && len(s.Whole) == 0 && !s.Pairs
 }
 
 var (
@@ -222,13 +223,14 @@ func (s Secrets) Mask(body []byte, cut bool) []byte {
 	}
 }
 
-// absentIn reports whether nothing is secret in a body, which needs no look at its members: where only variables are, one of their members would
-// have to be named.
+// absentIn reports whether nothing is secret in a body, which needs no look at its members: where only variables and logins are, one of their
+// members would have to be named.
 func (s Secrets) absentIn(body []byte) bool {
 	if len(s.Paths) > 0 || len(s.Names) > 0 || s.Pairs && bytes.IndexByte(body, '=') >= 0 || bytes.Contains(body, []byte(`\u`)) {
 		return false
 	}
-	return !slices.ContainsFunc(s.Maps, func(name string) bool { return bytes.Contains(body, []byte(name)) })
+	named := func(name string) bool { return bytes.Contains(body, []byte(name)) }
+	return !slices.ContainsFunc(s.Maps, named) && !slices.ContainsFunc(s.Whole, named)
 }
 
 // perhapsIn reports whether something may be secret in the rest of a body, which is no JSON.
@@ -323,7 +325,7 @@ func (m *masker) secretNext() bool {
 	if at.secret || !at.value {
 		return at.secret
 	}
-	if !at.list && slices.Contains(m.Names, at.name) {
+	if !at.list && (slices.Contains(m.Names, at.name) || slices.Contains(m.Whole, at.name)) {
 		return true
 	}
 	if !at.list && m.isMap(len(m.stack)-2) {

@@ -42,6 +42,27 @@ func TestMask_HidesWhatIsMarked(t *testing.T) {
 	require.Equal(t, `{`, string(Secrets{}.Mask([]byte(`{`), false)), "nothing is secret in it")
 }
 
+func TestMask_ShowsNothingOfALogin(t *testing.T) {
+	t.Parallel()
+	logins := Secrets{Whole: []string{"s3Config"}}
+	for body, want := range map[string]string{
+		`{"input":{"a":"b"},"s3Config":{"acessSecert":"c","port":9,"more":[{"region":"d"}]}}`: `{"input":{"a":"b"},"s3Config":{"acessSecert":"***","port":"***","more":[{"region":"***"}]}}`,
+		`[{"id":"a","s3Config":{"x":"{{ y }}"}}]`:                                             `[{"id":"a","s3Config":{"x":"***"}}]`,
+		`{"s3Config":"text","input":"shown"}`:                                                 `{"s3Config":"***","input":"shown"}`,
+		`{"s3\u0043onfig":{"a":"b"}}`:                                                         `{"s3\u0043onfig":{"a":"***"}}`,
+		`{"s3Config":{"a":nope,"b":"c"}}`:                                                     `{"s3Config":{"a":***`,
+		`{"input":{"a":nope},"s3Config":{"b":"c"}`:                                            `{"input":{"a":***`,
+		`{"input":{"a":nope},"b":"shown"}`:                                                    `{"input":{"a":nope},"b":"shown"}`,
+	} {
+		require.Equal(t, want, string(logins.Mask([]byte(body), false)), body)
+	}
+
+	whole := `{"input":{},"s3Config":{"a":"hunter22","b":{"c":["hunter22"]}}}`
+	for i := range whole {
+		require.NotContains(t, string(logins.Mask([]byte(whole[:i]), true)), "hun", whole[:i])
+	}
+}
+
 func TestMask_HidesWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

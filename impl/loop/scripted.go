@@ -323,7 +323,11 @@ func (l *ScriptedWorkers) report(ctx context.Context, p *play, e script.Event) e
 	s := p.seat
 	switch e.What {
 	case script.Progress:
-		return l.Queue.Progress(ctx, s.user, s.endpoint, s.id, p.job, e.Value)
+		err := l.Queue.Progress(ctx, s.user, s.endpoint, s.id, p.job, e.Value)
+		if compute.CodeOf(err) == compute.Rejected {
+			return nil // it is too long, and a worker of the SDK goes on without it
+		}
+		return err
 	case script.Chunk:
 		return l.Queue.StreamJob(ctx, s.user, s.endpoint, s.id, p.job, compute.Chunk{Output: e.Value})
 	}

@@ -295,3 +295,23 @@ func TestAttacks_HeadersOfAnAnswerAreBounded(t *testing.T) {
 	detail, _ = told(t, in.ask(t, "GET", "/long", ""), http.StatusBadGateway)
 	require.Contains(t, detail, "64 KiB")
 }
+
+// Interim answers cost the server work, and bring the request no nearer to its end: who sends too many of them is not waited for.
+func TestAttacks_InterimAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		for n := 0; n < mostInterim || r.URL.Path == "/endless" && r.Context().Err() == nil; n++ {
+			w.WriteHeader(http.StatusProcessing)
+		}
+		_, _ = io.WriteString(w, "done")
+	}
+	of := newCrew(t, []http.HandlerFunc{answer})
+	in := newServer(t, answer)
+
+	require.Equal(t, "done", text(t, of.send(t, "GET", "/", "")))
+	require.Equal(t, "done", text(t, in.ask(t, "GET", "/", "")))
+	detail, _ := told(t, of.send(t, "GET", "/endless", ""), http.StatusBadGateway)
+	require.Contains(t, detail, "the worker sent more than 100 interim answers")
+	detail, _ = told(t, in.ask(t, "GET", "/endless", ""), http.StatusBadGateway)
+	require.Contains(t, detail, "the pod sent more than 100 interim answers")
+}

@@ -132,7 +132,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 		}
 	}()
 
-	r = r.WithContext(ctx)
+	r = r.WithContext(boundInterim(ctx))
 	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostOfEndpoint)
 	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
 }
@@ -221,7 +221,11 @@ func (t toWorkers) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		if known && !dialing(err) {
 			var long *http.MaxBytesError
-			if !errors.As(err, &long) { // the client's
+			switch {
+			case errors.As(err, &long): // the client's
+			case errors.Is(err, errInterim):
+				t.p.Requests.SetCondition(v.endpoint, v.turn.Worker, queue.Unreachable, "it "+tooManyInterim)
+			default:
 				t.p.Requests.SetCondition(v.endpoint, v.turn.Worker, queue.Unreachable, "it ended a connection before it answered")
 			}
 			return nil, err
@@ -308,6 +312,8 @@ func failedVisit(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, tooLong(MostOfEndpoint))
 	case errors.As(err, &rules), errors.Is(err, queue.ErrNoWorker), errors.Is(err, queue.ErrWorkerGone), errors.Is(err, queue.ErrWorkerTimeout):
 		refuse(w, refusalOfTurn(err))
+	case errors.Is(err, errInterim):
+		refuse(w, refusal{status: http.StatusBadGateway, detail: "the worker " + tooManyInterim})
 	default:
 		refuse(w, refusal{status: http.StatusBadGateway, detail: "the worker ended the connection before it answered, or what it said is not HTTP, or has headers of over 64 KiB"})
 	}

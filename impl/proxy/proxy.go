@@ -164,7 +164,7 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), targetKey{}, target{address, prefix}))
 	defer cancel()
 	defer context.AfterFunc(p.Ending, cancel)()
-	r = r.WithContext(ctx)
+	r = r.WithContext(boundInterim(ctx))
 	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostBody)
 	p.relay.ServeHTTP(w, r)
 }
@@ -223,6 +223,8 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, refusalOf(err))
 	case dialing(err):
 		refuse(w, refusal{status: http.StatusBadGateway, detail: "nothing listens on the port of the pod yet, or no more", retry: true})
+	case errors.Is(err, errInterim):
+		refuse(w, refusal{status: http.StatusBadGateway, detail: "the pod " + tooManyInterim})
 	case errors.As(err, &slow) && slow.Timeout():
 		refuse(w, refusal{status: statusTimeout, detail: "the pod did not begin to answer in time"})
 	default:

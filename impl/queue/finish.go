@@ -37,10 +37,7 @@ func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.Endpo
 
 // event fills in what the worker reports, and gives what it means for the job.
 func (q *Queue) event(j *compute.Job, r Report) compute.JobEvent {
-	limit := q.settings.RunOutputLimit
-	if j.Sync {
-		limit = q.settings.SyncLimit
-	}
+	limit := q.outputLimit(*j)
 	j.Output, j.OutputSize, j.Error = r.Output, 0, shortened(r.Error)
 	if len(r.Output) > limit {
 		j.Output = nil
@@ -51,6 +48,14 @@ func (q *Queue) event(j *compute.Job, r Report) compute.JobEvent {
 	}
 
 	return compute.JobComplete
+}
+
+// outputLimit is how many bytes the output of the job may have, and what shows its progress in the output's place.
+func (q *Queue) outputLimit(j compute.Job) int {
+	if j.Sync {
+		return q.settings.SyncLimit
+	}
+	return q.settings.RunOutputLimit
 }
 
 // halfError is how many bytes are kept of the beginning and of the end of a longer error: it is in memory wherever its job is.
@@ -100,7 +105,8 @@ func (q *Queue) endHeld(ctx context.Context, j compute.Job, decide func(*compute
 	return err
 }
 
-// Progress shows the value as the output of a job in progress. A late report changes nothing and is no error.
+// Progress shows the value as the output of a job in progress. A late report changes nothing and is no error. One over the limit of the
+// output is Rejected, and the job goes on (rule queue.progress.limit).
 func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) error {
 	if err := q.contact(user, e, w); err != nil {
 		return err
@@ -108,6 +114,10 @@ func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.End
 	if !q.extend(e, id, w) {
 		return nil
 	}
+	if j, ok := q.heldBy(e, id, w); ok && len(output) > q.outputLimit(j) {
+		return compute.Errorf(compute.Rejected, "the progress of %d bytes is over the limit of %d bytes", len(output), q.outputLimit(j))
+	}
+
 	return q.store.Write(ctx, func(tx store.Tx) error {
 		_, err := tx.SetJobOutput(id, w, output)
 		return err

@@ -101,8 +101,13 @@ func (r *modelRun) jobSteps(ctx context.Context) []modelStep {
 			e, id, w := r.report()
 			v := r.value()
 			r.say("progress %s %s %s %s", e, w, id, v)
-			r.m.progress(e, w, id, v)
-			require.NoError(r, r.queue.Progress(ctx, user, e, w, id, v))
+			taken := r.m.progress(e, w, id, v)
+			err := r.queue.Progress(ctx, user, e, w, id, v)
+			if taken {
+				require.NoError(r, err)
+				return
+			}
+			require.Equal(r, compute.Rejected, compute.CodeOf(err))
 		}},
 		{8, func() {
 			e, id, w := r.report()
@@ -412,4 +417,27 @@ func (r *modelRun) stranger() {
 	} {
 		require.Equal(r, compute.NotFound, compute.CodeOf(call()))
 	}
+}
+
+// limit is that of the job's output.
+func (m *reference) limit(j *refJob) int {
+	if j.Sync {
+		return m.settings.SyncLimit
+	}
+	return m.settings.RunOutputLimit
+}
+
+// progress reports whether it is taken.
+func (m *reference) progress(e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) bool {
+	m.see(e, w)
+	j := m.heldBy(e, w, id)
+	if j == nil {
+		return true
+	}
+	j.lease = m.now.Add(m.settings.Lease)
+	if len(output) > m.limit(j) {
+		return false
+	}
+	j.Output = output
+	return true
 }

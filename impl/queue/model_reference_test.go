@@ -221,10 +221,7 @@ func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.
 		return
 	}
 
-	limit := m.settings.RunOutputLimit
-	if j.Sync {
-		limit = m.settings.SyncLimit
-	}
+	limit := m.limit(j)
 	j.Output, j.Error = r.Output, r.Error
 	if len(r.Output) > limit {
 		j.Output, j.Error = nil, fmt.Sprintf("the output of %d bytes is over the limit of %d bytes", len(r.Output), limit)
@@ -234,13 +231,6 @@ func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.
 		to = compute.JobFailed
 	}
 	m.end(j, to)
-}
-
-func (m *reference) progress(e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) {
-	m.see(e, w)
-	if j := m.heldBy(e, w, id); j != nil {
-		j.Output, j.lease = output, m.now.Add(m.settings.Lease)
-	}
 }
 
 func (m *reference) yield(e compute.EndpointID, w compute.WorkerID, id compute.JobID, c compute.Chunk) {

@@ -27,7 +27,8 @@ type Bodies struct {
 type secrets struct{ request, response journal.Secrets }
 
 // environments are the members of bodies of REST that hold variables, whose names say which of them are secret, and stores those of the queue
-// and of workers that hold the login of an object store. What clients send to their own programs is not looked into.
+// and of workers that hold the login of an object store: any member is taken there, and one whose name is misspelled is as secret. What clients
+// send to their own programs is not looked into.
 var (
 	environments = []string{"env"}
 	stores       = []string{"s3Config"}
@@ -37,13 +38,13 @@ var (
 // starts reads no document for it.
 var Known = sync.OnceValue(func() *Bodies {
 	b := &Bodies{secrets: map[string]secrets{}, streams: map[string]bool{}}
-	unknown := journal.Secrets{Maps: slices.Concat(environments, stores)}
+	unknown := journal.Secrets{Maps: environments, Whole: stores}
 	for id, o := range operations {
-		of := stores
+		of := journal.Secrets{Whole: stores}
 		if o.document == "rest" {
-			of = environments
+			of = journal.Secrets{Maps: environments}
 		}
-		b.secrets[id] = secrets{journal.Secrets{Paths: o.writeOnly, Maps: of}, journal.Secrets{Maps: of}}
+		b.secrets[id] = secrets{journal.Secrets{Paths: o.writeOnly, Maps: of.Maps, Whole: of.Whole}, of}
 		b.streams[id] = o.streams
 		for _, p := range o.writeOnly {
 			unknown.Names = append(unknown.Names, p[len(p)-1])
