@@ -74,6 +74,9 @@ var parts = []part{
 	{"replicas", "replicas on PostgreSQL beside the same server on SQLite", true, (*bench).replicas,
 		"PostgreSQL runs on the same machine with its own settings, over TCP; far away means that each way to it and back takes 0.5 ms more. " +
 			"Its processor time is not in the CPU of the server, but in a line of its own. The workers of River are in its front."},
+	{"kubernetes", "pods on a Kubernetes cluster, beside a bare client of its API server that makes the same objects", true, (*bench).kubernetes,
+		"The cluster is that of `make cluster`: its programs are real, its node is simulated, and a Pod takes a second there to come up. All of it is on " +
+			"the same processors. Both clients ask every 20 ms."},
 	{"prism", "createPod and the start beside Prism mocking the same document", true, (*bench).prism,
 		"Prism is one thread of Node; it checks bodies by the document that berth serves, and stores nothing. createPod is on 64 connections."},
 	{"tests", "tests with a server each, in Go and in pytest, beside servers of moto and the start of stripe-mock", true, (*bench).tests,
@@ -91,7 +94,8 @@ var parts = []part{
 	{"mixed", "60 % /run, 30 % /status, 10 % createPod at a tenth and at half of the rate that saturates berth", false, (*bench).load,
 		"Requests come at a constant rate, whether the last ones are answered or not, to both servers in turns; a time counts from the moment " +
 			"that a request was due. Meanwhile jobs come to the end of their time to live, results are deleted, and the log is checkpointed. " +
-			"A rate is a part of what berth answers on 64 connections while all of that goes on."},
+			"A rate is a part of what berth answers on 64 connections while all of that goes on. The last rows are the same load to servers without a disk " +
+			"and without the garbage collector, beside one as it comes: what either takes of the times."},
 	{"fsync", "group commit on a disk whose fsync takes 1 ms, and that no answer leaves before its commit", false, (*bench).fsync,
 		"`strace` makes each fsync of the server longer, so its own cost is in these numbers."},
 	{"backlog", "memory, speed and restart with very many jobs waiting", false, (*bench).backlog, "A job is 1 KB."},

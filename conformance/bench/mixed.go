@@ -55,7 +55,7 @@ func (b *bench) load() error {
 			return err
 		}
 	}
-	return nil
+	return b.account(most / 2)
 }
 
 // offered offers the mix at a part of the rate. A job that is submitted in one turn of berth's is over its time to live in the next, and
