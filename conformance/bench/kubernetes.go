@@ -53,11 +53,6 @@ func (b *bench) kubernetes() error {
 		return err
 	}
 	defer berth.stop()
-	simulated, err := b.serve(b.directory())
-	if err != nil {
-		return err
-	}
-	defer simulated.stop()
 
 	var object map[string]any // as berth makes one
 	ours := func(n int) func() (reading, error) {
@@ -72,7 +67,6 @@ func (b *bench) kubernetes() error {
 	for _, r := range []row{
 		{name: "one pod, from its creation until it runs, beside a bare client", reference: bare(1), measured: ours(1), unit: "ms"},
 		{name: fmt.Sprintf("%d pods at once, until all run, beside a bare client", podsAtOnce), reference: bare(podsAtOnce), measured: ours(podsAtOnce), unit: "ms"},
-		{name: "/run, 64 connections, beside the simulated runtime", reference: b.submissions(simulated), measured: b.submissions(berth), unit: "requests/s"},
 	} {
 		if err := r.print(b); err != nil {
 			return err
@@ -101,7 +95,7 @@ func (b *bench) cluster(programs string) (*cluster, error) {
 	}}}
 	k.data = b.directory()
 	k.cmd = exec.Command("../cluster/up.sh", programs, k.data)
-	k.cmd.Stderr = os.Stderr
+	k.cmd.Stderr = &k.said
 	out, err := k.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -115,7 +109,7 @@ func (b *bench) cluster(programs string) (*cluster, error) {
 	}
 	if k.url == "" {
 		k.stop()
-		return nil, errors.New("the cluster did not start")
+		return nil, fmt.Errorf("the cluster did not start: %s", k.said.Bytes())
 	}
 	node := exec.Command("python3", "../cluster/objects.py", k.url, "node", "large", "0", "", "EU-RO-1", "1000", "4000Gi", "40000Gi")
 	if said, err := node.CombinedOutput(); err != nil {
