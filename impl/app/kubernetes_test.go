@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -11,8 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime/kubernetes/kubetest"
 	"github.com/berthdev/berth/impl/setting"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
 // harbor is a server over a cluster.
@@ -68,6 +72,25 @@ func (h *harbor) says(id, words string) {
 		last, _ = pod["lastStatusChange"].(string)
 		return strings.Contains(last, words)
 	}, time.Minute, 20*time.Millisecond, "it is %s", words)
+}
+
+func TestKubernetes_AFirstStartLooksForNothingElsewhere(t *testing.T) {
+	t.Parallel()
+	h := overCluster(t, 1)
+	require.NoError(t, h.server.Close())
+
+	db, err := sqlite.Open(t.Context(), filepath.Join(h.config.Data, "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	var names []string
+	require.NoError(t, db.Read(t.Context(), func(tx store.Tx) error {
+		all, err := tx.ListRuntimes()
+		for _, at := range all {
+			names = append(names, at.Name)
+		}
+		return err
+	}))
+	require.Equal(t, []string{"kubernetes"}, names)
 }
 
 func TestKubernetes_PodsOverHTTP(t *testing.T) {

@@ -54,11 +54,12 @@ type runtimes struct {
 	local runtime.Runtime // the workers of declared endpoints
 	runtime.Opened
 	config runtime.Config // what they were made of
+	used   bool           // an earlier server may have left something that outlived it
 }
 
 // openRuntimes makes the runtime of local workers, ends what pods left on others, and makes those of pods and other workers.
 func openRuntimes(ctx context.Context, c Config, kind *runtime.Kind, clock compute.Clock, owner owned, u *undo) (*runtimes, error) {
-	r := &runtimes{kind: kind, config: runtime.Config{
+	r := &runtimes{kind: kind, used: owner.exists(), config: runtime.Config{
 		Data: c.Data, Values: c.RuntimeSettings, Commands: c.commands(), Output: c.WorkerOutput, Clock: clock, Log: c.Log, Owner: owner.make,
 	}}
 	localKind := runtime.Local()

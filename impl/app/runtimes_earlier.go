@@ -32,7 +32,7 @@ func noteRuntimes(ctx context.Context, s store.Store, r *runtimes, owner owned, 
 		return nil, err
 	}
 
-	unnoted := len(all) == 0 && owner.exists() // left by a berth that did not store it
+	unnoted := len(all) == 0 && r.used // left by a berth that did not store it
 	for _, k := range runtime.Kinds() {
 		ours := k == r.kind
 		if k.Address == nil || !ours && (!unnoted || k.Noted) {
