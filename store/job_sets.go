@@ -69,15 +69,16 @@ type JobEnd struct {
 }
 
 // In stores the job in a transaction, taken by the worker unless that is empty, and gives it as it is stored.
-func (s Submission) In(tx Queue, w compute.WorkerID) (compute.Job, error) {
-	j := s.Job
+func (s *Submission) In(tx Queue, w compute.WorkerID) (*compute.Job, error) {
+	j := &compute.Job{}
+	*j = s.Job
 	j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Wall(), tx.Now(), tx.Now().Add(j.TTL)
 	if w != "" {
 		j.Status, j.WorkerID, j.TakenAt, j.Attempt = compute.JobInProgress, w, tx.Now(), 1
 	}
-	err := tx.InsertJob(j, s.Input)
+	err := tx.InsertJob(*j, s.Input)
 	if err == nil && s.Stored != nil {
-		tx.AfterCommit(func() { s.Stored(j) })
+		tx.AfterCommit(func() { s.Stored(*j) })
 	}
 	return j, err
 }

@@ -63,8 +63,9 @@ func (s *storage) SubmitJob(ctx context.Context, one store.Submission) error {
 	if s.trouble.Load() == nil {
 		return s.Store.SubmitJob(ctx, one)
 	}
+	again := one // else all would be copied: the function may outlive this call, for all that the compiler knows
 	return s.Write(ctx, func(tx store.Tx) error {
-		_, err := one.In(tx, "")
+		_, err := again.In(tx, "")
 		return err
 	})
 }
