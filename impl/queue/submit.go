@@ -249,8 +249,13 @@ func (q *Queue) enqueue(j compute.Job, front, fresh bool) {
 		d.push(j, front, fresh)
 		return
 	}
-	q.doubts.add(j.EndpointID, func(ctx context.Context) error {
-		_, err := q.end(ctx, j.EndpointID, j.ID, anyHolder, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	q.endDeleted(j.EndpointID, j.ID)
+}
+
+// endDeleted has the next sweep cancel a job whose endpoint was deleted. The caller has the lock.
+func (q *Queue) endDeleted(e compute.EndpointID, id compute.JobID) {
+	q.doubts.add(e, func(ctx context.Context) error {
+		_, err := q.end(ctx, e, id, anyHolder, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
 		return err
 	})
 }
