@@ -11,8 +11,8 @@ import (
 // JobSets are the hot paths: each call is one write of as many jobs as its caller has at hand, which shares a commit as Write
 // does, and which an engine may do in one statement for all who share it.
 type JobSets interface {
-	// SubmitJob stores a new job. Conflict if the id is taken.
-	SubmitJob(context.Context, Submission) error
+	// SubmitJob stores a new job. Conflict if the id is taken. The Submission, which is large, stays as it is.
+	SubmitJob(context.Context, *Submission) error
 	// TakeJobs takes those of the jobs that are IN_QUEUE.
 	TakeJobs(context.Context, Take) error
 	// EndJob ends a job if it is still as Was says.

@@ -59,13 +59,12 @@ func (s *storage) Write(ctx context.Context, f func(store.Tx) error) error {
 }
 
 // SubmitJob is that of the store; see Write.
-func (s *storage) SubmitJob(ctx context.Context, one store.Submission) error {
+func (s *storage) SubmitJob(ctx context.Context, one *store.Submission) error {
 	if s.trouble.Load() == nil {
 		return s.Store.SubmitJob(ctx, one)
 	}
-	again := one // else all would be copied: the function may outlive this call, for all that the compiler knows
 	return s.Write(ctx, func(tx store.Tx) error {
-		_, err := again.In(tx, "")
+		_, err := one.In(tx, "")
 		return err
 	})
 }

@@ -7,35 +7,35 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// submission is a call that stores a new job: with all that it needs in one piece of memory.
+// submission is a call that stores a new job, and all that it needs.
 type submission struct {
 	call
-	store.Submission
+	of     *store.Submission
 	worker compute.WorkerID
 	job    *compute.Job // as it is stored
 }
 
 // SubmitJob stores a new job as one write of the group.
-func SubmitJob(ctx context.Context, g *Group, s store.Submission) error {
-	one := &submission{Submission: s}
+func SubmitJob(ctx context.Context, g *Group, s *store.Submission) error {
+	one := &submission{of: s}
 	one.ctx, one.Guarded, one.Run = ctx, true, one.run
 	if s.Assign != nil {
 		one.Bind = one.bind
 	}
 	if s.Early != nil {
-		one.call.Early = one.tell
+		one.Early = one.tell
 	}
 	return g.do(&one.call)
 }
 
 func (s *submission) run(tx store.Tx) (err error) {
-	s.job, err = s.In(tx, s.worker)
+	s.job, err = s.of.In(tx, s.worker)
 	return err
 }
 
-func (s *submission) bind() { s.worker = s.Assign() }
+func (s *submission) bind() { s.worker = s.of.Assign() }
 
-func (s *submission) tell() (patient bool) { return s.worker != "" && s.Submission.Early(*s.job) }
+func (s *submission) tell() (patient bool) { return s.worker != "" && s.of.Early(*s.job) }
 
 // TakeJobs takes jobs as one write of the group.
 func TakeJobs(ctx context.Context, g *Group, t store.Take) error {
