@@ -77,13 +77,7 @@ const (
 // NewIDs makes a source of ids. It panics later if random fails: there is no id without randomness.
 func NewIDs(random io.Reader, clock Clock) *IDs { return &IDs{random: random, clock: clock} }
 
-func (s *IDs) read(b []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fill(b)
-}
-
-// fill is read for a caller who has the lock.
+// fill fills b with randomness. The caller has the lock.
 func (s *IDs) fill(b []byte) {
 	if _, err := io.ReadFull(s.random, b); err != nil {
 		panic("compute: the source of randomness failed: " + err.Error())
