@@ -11,8 +11,8 @@ import (
 // JobSets are the hot paths: each call is one write of as many jobs as its caller has at hand, which shares a commit as Write
 // does, and which an engine may do in one statement for all who share it.
 type JobSets interface {
-	// SubmitJob stores a new job. Conflict if the id is taken.
-	SubmitJob(context.Context, Submission) error
+	// SubmitJob stores a new job. Conflict if the id is taken. The Submission, which is large, stays as it is.
+	SubmitJob(context.Context, *Submission) error
 	// TakeJobs takes those of the jobs that are IN_QUEUE.
 	TakeJobs(context.Context, Take) error
 	// EndJob ends a job if it is still as Was says.
@@ -69,15 +69,16 @@ type JobEnd struct {
 }
 
 // In stores the job in a transaction, taken by the worker unless that is empty, and gives it as it is stored.
-func (s Submission) In(tx Queue, w compute.WorkerID) (compute.Job, error) {
-	j := s.Job
+func (s *Submission) In(tx Queue, w compute.WorkerID) (*compute.Job, error) {
+	j := &compute.Job{}
+	*j = s.Job
 	j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Wall(), tx.Now(), tx.Now().Add(j.TTL)
 	if w != "" {
 		j.Status, j.WorkerID, j.TakenAt, j.Attempt = compute.JobInProgress, w, tx.Now(), 1
 	}
-	err := tx.InsertJob(j, s.Input)
+	err := tx.InsertJob(*j, s.Input)
 	if err == nil && s.Stored != nil {
-		tx.AfterCommit(func() { s.Stored(j) })
+		tx.AfterCommit(func() { s.Stored(*j) })
 	}
 	return j, err
 }

@@ -59,7 +59,7 @@ func (s *storage) Write(ctx context.Context, f func(store.Tx) error) error {
 }
 
 // SubmitJob is that of the store; see Write.
-func (s *storage) SubmitJob(ctx context.Context, one store.Submission) error {
+func (s *storage) SubmitJob(ctx context.Context, one *store.Submission) error {
 	if s.trouble.Load() == nil {
 		return s.Store.SubmitJob(ctx, one)
 	}

@@ -50,7 +50,7 @@ func BenchmarkSubmitJob(b *testing.B) {
 				for pb.Next() {
 					one := job
 					one.ID, one.TTL = ids.Job(false), time.Hour
-					if err := s.SubmitJob(b.Context(), store.Submission{Job: one, Input: []byte(`{"n":1}`)}); err != nil {
+					if err := s.SubmitJob(b.Context(), &store.Submission{Job: one, Input: []byte(`{"n":1}`)}); err != nil {
 						b.Error(err)
 						return
 					}

@@ -77,7 +77,7 @@ func TestLog_MakesOneEventOfAWindow(t *testing.T) {
 	s, log := rows(t)
 	r := log.Follow("")
 	defer r.Close()
-	require.NoError(t, s.SubmitJob(t.Context(), store.Submission{Job: job, Input: []byte(`{}`)}))
+	require.NoError(t, s.SubmitJob(t.Context(), &store.Submission{Job: job, Input: []byte(`{}`)}))
 	require.NoError(t, s.TakeJobs(t.Context(), store.Take{Worker: "w", Jobs: []compute.JobID{job.ID}, Taken: func([]store.TakenJob, time.Time) {}}))
 	ended := job
 	ended.Status, ended.WorkerID, ended.Attempt = compute.JobCompleted, "w", 1

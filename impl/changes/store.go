@@ -35,18 +35,18 @@ func (s *noted) Write(ctx context.Context, f func(store.Tx) error) error {
 }
 
 // SubmitJob is that of the store.
-func (s *noted) SubmitJob(ctx context.Context, one store.Submission) error {
+func (s *noted) SubmitJob(ctx context.Context, asked *store.Submission) error {
 	if !s.log.following.Load() {
-		return s.unnoted(func() error { return s.Store.SubmitJob(ctx, one) })
+		return s.unnoted(func() error { return s.Store.SubmitJob(ctx, asked) })
 	}
-	stored := one.Stored
+	one, stored := *asked, asked.Stored
 	one.Stored = func(j compute.Job) {
 		if stored != nil {
 			stored(j)
 		}
 		s.log.Note(withWorker(ofJob(j, Created), j.WorkerID)...)
 	}
-	return s.Store.SubmitJob(ctx, one)
+	return s.Store.SubmitJob(ctx, &one)
 }
 
 // TakeJobs is that of the store.

@@ -62,6 +62,8 @@ type IDs struct {
 	numbered bool   // it has a number
 
 	spared map[string]struct{} // ids of resources that are not to be made
+
+	room [128]byte // for random bytes on their way: a piece of memory for each id would be allocated
 }
 
 // The twelve bits after the milliseconds of a job's id, which order it and number its row: a counter, and the number of the source.
@@ -75,13 +77,7 @@ const (
 // NewIDs makes a source of ids. It panics later if random fails: there is no id without randomness.
 func NewIDs(random io.Reader, clock Clock) *IDs { return &IDs{random: random, clock: clock} }
 
-func (s *IDs) read(b []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fill(b)
-}
-
-// fill is read for a caller who has the lock.
+// fill fills b with randomness. The caller has the lock.
 func (s *IDs) fill(b []byte) {
 	if _, err := io.ReadFull(s.random, b); err != nil {
 		panic("compute: the source of randomness failed: " + err.Error())
@@ -91,9 +87,12 @@ func (s *IDs) fill(b []byte) {
 // Word gives n random lower-case letters and digits, the first one a letter.
 func (s *IDs) Word(n int) string {
 	word := make([]byte, 0, n)
-	buf := make([]byte, 2*n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { clear(s.room[:]) }() // a word may be a secret
+	buf := s.room[:min(2*n, len(s.room))]
 	for len(word) < n {
-		s.read(buf)
+		s.fill(buf)
 		for _, b := range buf {
 			size := len(idAlphabet)
 			if len(word) == 0 {
@@ -207,28 +206,34 @@ func (s *IDs) Key() KeyID {
 // Job makes a job's id: a version 7 UUID, ordered by time so that inserts stay at the end of the index; those of
 // /runsync begin with "sync-" (rule queue.job.ids).
 func (s *IDs) Job(sync bool) JobID {
-	var k JobKey
-	s.read(k[8:])
-	s.mu.Lock()
-	if !s.numbered {
-		s.renumber()
-	}
-	now := uint64(s.clock.Now().UnixMilli()) << counterBits
-	if now <= s.last {
-		now = s.last + 1
-	}
-	s.last = now
-
-	number := uint64(s.number)
-	s.mu.Unlock()
-	ms, counter := now>>counterBits, now&(1<<counterBits-1)
-	binary.BigEndian.PutUint64(k[:8], ms<<16|0x7000|counter<<sourceBits|number)
+	k := s.next()
 	k[keyVariant] = 0x80 | k[keyVariant]&0x3f
 	if sync {
 		k[keyVariant] |= keySync
 	}
 
 	return k.ID()
+}
+
+// next gives the key of the next job, but for its variant.
+func (s *IDs) next() (k JobKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	random := s.room[:len(k)-8]
+	s.fill(random)
+	copy(k[8:], random)
+	if !s.numbered {
+		s.renumber()
+	}
+
+	now := uint64(s.clock.Now().UnixMilli()) << counterBits
+	if now <= s.last {
+		now = s.last + 1
+	}
+	s.last = now
+	ms, counter := now>>counterBits, now&(1<<counterBits-1)
+	binary.BigEndian.PutUint64(k[:8], ms<<16|0x7000|counter<<sourceBits|uint64(s.number))
+	return k
 }
 
 // Meet is called when another source made a job's id in the same millisecond that is taken for this one's: they have the same

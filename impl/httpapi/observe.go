@@ -118,8 +118,8 @@ func (s *Services) logged(next handler) echo.HandlerFunc {
 		r := &request{Context: c}
 		s.asked(r)
 		id := s.IDs.Word(16)
-		c.Response().Header().Set(echo.HeaderXRequestID, id)
-		c.Response().Header().Set("Date", s.Clock.Wall().Format(http.TimeFormat)) // which net/http would take from the machine
+		r.head.set(c, echo.HeaderXRequestID, id)
+		r.head.set(c, "Date", s.dates.text(s.Clock.Wall())) // which net/http would take from the machine
 		start := s.Clock.Now()
 		var o *operation
 		if s.Meter != nil || s.Trace != nil {

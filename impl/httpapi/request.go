@@ -2,6 +2,9 @@ package httpapi
 
 import (
 	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -25,6 +28,42 @@ type request struct {
 	edition  int             // that it is answered in: a place in rest.Editions
 	over     func()          // it is under way no more; nil: nobody counts
 	record   *journal.Record // nil: nobody records it
+	head     head
+}
+
+// head is where values of headers of an answer are that every answer has: with the request, in place of a list of one each.
+type head struct {
+	values [3]string
+	used   int
+}
+
+// set sets a header, whose name is in the usual form.
+func (h *head) set(c echo.Context, name, value string) {
+	if h.used == len(h.values) {
+		c.Response().Header().Set(name, value)
+		return
+	}
+	h.values[h.used] = value
+	c.Response().Header()[name] = h.values[h.used : h.used+1 : h.used+1]
+	h.used++
+}
+
+// dates are the last second that was asked for, as headers have it.
+type dates struct{ last atomic.Pointer[date] }
+
+type date struct {
+	second int64
+	text   string
+}
+
+// text gives a time, which is in UTC.
+func (d *dates) text(t time.Time) string {
+	last := d.last.Load()
+	if second := t.Unix(); last == nil || last.second != second {
+		last = &date{second, t.Format(http.TimeFormat)}
+		d.last.Store(last)
+	}
+	return last.text
 }
 
 // caller is who asks, and how they sent their key.

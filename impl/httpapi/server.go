@@ -94,6 +94,7 @@ type Services struct {
 	Contract string // the edition of the contract for who names none; empty: that of the documents themselves
 
 	refusals *refusals
+	dates    *dates
 	streams  *streams // of events
 	routes   map[route]*operation
 	unknown  *operation
@@ -143,7 +144,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, sent *http.Request) {
 
 // New makes the handler of all interfaces.
 func New(s Services) (*Handler, error) {
-	s.refusals, s.streams = &refusals{}, newStreams()
+	s.refusals, s.dates, s.streams = &refusals{}, &dates{}, newStreams()
 	var ok bool
 	if s.edition, ok = editionNamed(s.Contract); !ok && s.Contract != "" {
 		return nil, noEdition(s.Contract)

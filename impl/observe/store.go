@@ -25,7 +25,7 @@ func (s tracedStore) Write(ctx context.Context, f func(store.Tx) error) error {
 }
 
 // SubmitJob is that of the store.
-func (s tracedStore) SubmitJob(ctx context.Context, one store.Submission) error {
+func (s tracedStore) SubmitJob(ctx context.Context, one *store.Submission) error {
 	return asSpan(ctx, s, s.Store.SubmitJob, one)
 }
 

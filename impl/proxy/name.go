@@ -45,8 +45,10 @@ func (n name) first(host string) (first string, ok bool) {
 
 // bare gives the name of a Host header, without a port of the server.
 func bare(host string) string {
-	if before, _, err := net.SplitHostPort(host); err == nil {
-		host = before
+	if strings.IndexByte(host, ':') >= 0 { // else there is none, and net would make an error of that for each request
+		if before, _, err := net.SplitHostPort(host); err == nil {
+			host = before
+		}
 	}
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }

@@ -61,7 +61,7 @@ func (f *failing) Write(ctx context.Context, do func(store.Tx) error) error {
 	return f.write(ctx, false, do, func() error { return f.Store.Write(ctx, do) })
 }
 
-func (f *failing) SubmitJob(ctx context.Context, s store.Submission) error {
+func (f *failing) SubmitJob(ctx context.Context, s *store.Submission) error {
 	if f.chance() == 0 {
 		return errDisk // before a worker is assigned, or it would be notified of a job that is not there
 	}
@@ -90,7 +90,7 @@ func (d dawdling) Write(ctx context.Context, f func(store.Tx) error) error {
 	return err
 }
 
-func (d dawdling) SubmitJob(ctx context.Context, s store.Submission) error {
+func (d dawdling) SubmitJob(ctx context.Context, s *store.Submission) error {
 	err := d.Store.SubmitJob(ctx, s)
 	dawdle()
 	return err

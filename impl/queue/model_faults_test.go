@@ -58,7 +58,9 @@ func (f *faulty) Write(ctx context.Context, do func(store.Tx) error) error {
 	return f.write(ctx, do, func() error { return f.db.Write(ctx, do) })
 }
 
-func (f *faulty) SubmitJob(ctx context.Context, s store.Submission) error {
+func (f *faulty) SubmitJob(ctx context.Context, asked *store.Submission) error {
+	of := *asked
+	s := &of
 	assigned, worker := false, compute.WorkerID("")
 	if assign := s.Assign; assign != nil {
 		s.Assign = func() compute.WorkerID { // once, however often it runs

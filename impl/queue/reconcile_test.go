@@ -46,7 +46,7 @@ func (s *broken) Write(ctx context.Context, f func(store.Tx) error) error {
 	return errDisk
 }
 
-func (s *broken) SubmitJob(ctx context.Context, one store.Submission) error {
+func (s *broken) SubmitJob(ctx context.Context, one *store.Submission) error {
 	if !s.is {
 		return s.Store.SubmitJob(ctx, one)
 	}

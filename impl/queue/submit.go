@@ -88,7 +88,7 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 		if q.hooks.Trace != nil {
 			q.hooks.Trace.Submitted(ctx, j.ID)
 		}
-		one := submission{queue: q, user: user, job: j, input: s.Input}
+		one := submission{queue: q, user: user, Submission: store.Submission{Job: j, Input: s.Input}}
 		err := q.store.SubmitJob(ctx, one.asked())
 		one.after(err)
 		if compute.CodeOf(err) == compute.Conflict && !one.early && try < idTries {
@@ -101,7 +101,7 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 		}
 		q.meterSubmitted(j.EndpointID, j.ID, err)
 		q.demand(j.EndpointID)
-		j.CreatedAt, j.QueuedAt, j.ExpiresAt = one.job.CreatedAt, one.job.QueuedAt, one.job.ExpiresAt
+		j.CreatedAt, j.QueuedAt, j.ExpiresAt = one.Job.CreatedAt, one.Job.QueuedAt, one.Job.ExpiresAt
 
 		return j, err
 	}
@@ -140,22 +140,21 @@ func (q *Queue) admit(user compute.UserID, j *compute.Job) error {
 
 // submission is a job on its way into the store, and the take that waits for it, if there is one.
 type submission struct {
+	store.Submission
 	queue *Queue
 	user  compute.UserID
-	job   compute.Job
-	input json.RawMessage
 
 	take  *heldTake // nil: the job waits
 	early bool      // it was handed over before its commit
 }
 
 // asked gives what the store is asked to do.
-func (s *submission) asked() store.Submission {
-	asked := store.Submission{Job: s.job, Input: s.input, Assign: s.assign, Stored: s.wasStored}
-	if s.job.Sync {
-		asked.Early = s.handOverEarly
+func (s *submission) asked() *store.Submission {
+	s.Assign, s.Stored = s.assign, s.wasStored
+	if s.Job.Sync {
+		s.Early = s.handOverEarly
 	}
-	return asked
+	return &s.Submission
 }
 
 // assign takes out the take that waits longest; no sooner than the job goes into a commit: a worker may come back at the last
@@ -163,7 +162,7 @@ func (s *submission) asked() store.Submission {
 func (s *submission) assign() compute.WorkerID {
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()
-	d, err := s.queue.dispatcher(s.user, s.job.EndpointID)
+	d, err := s.queue.dispatcher(s.user, s.Job.EndpointID)
 	if err != nil { // deleted meanwhile: wasStored sees to it
 		return ""
 	}
@@ -178,13 +177,13 @@ func (s *submission) handOverEarly(j compute.Job) (patient bool) {
 	defer s.queue.mu.Unlock()
 	s.early = true
 	s.queue.early[j.EndpointID]++
-	s.queue.handOver(s.take, j, s.input)
+	s.queue.handOver(s.take, j, s.Input)
 	return true // for the worker's report
 }
 
 // wasStored has memory know of the job, in the order of the commits.
 func (s *submission) wasStored(j compute.Job) {
-	s.job = j
+	s.Job = j
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()
 
@@ -196,7 +195,7 @@ func (s *submission) wasStored(j compute.Job) {
 	}
 
 	if s.take != nil {
-		s.queue.handOver(s.take, j, s.input)
+		s.queue.handOver(s.take, j, s.Input)
 		return
 	}
 	s.queue.enqueue(j, false, true)
@@ -204,7 +203,7 @@ func (s *submission) wasStored(j compute.Job) {
 
 // after tidies up once it is known whether the job was stored.
 func (s *submission) after(err error) {
-	q, e, id := s.queue, s.job.EndpointID, s.job.ID
+	q, e, id := s.queue, s.Job.EndpointID, s.Job.ID
 	unknown := store.IsUnknown(err)
 	q.mu.Lock()
 	if s.early {
@@ -249,8 +248,13 @@ func (q *Queue) enqueue(j compute.Job, front, fresh bool) {
 		d.push(j, front, fresh)
 		return
 	}
-	q.doubts.add(j.EndpointID, func(ctx context.Context) error {
-		_, err := q.end(ctx, j.EndpointID, j.ID, anyHolder, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	q.endDeleted(j.EndpointID, j.ID)
+}
+
+// endDeleted has the next sweep cancel a job whose endpoint was deleted. The caller has the lock.
+func (q *Queue) endDeleted(e compute.EndpointID, id compute.JobID) {
+	q.doubts.add(e, func(ctx context.Context) error {
+		_, err := q.end(ctx, e, id, anyHolder, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
 		return err
 	})
 }

@@ -161,11 +161,14 @@ func New(e Engine, o Options) *Group {
 
 // Do runs a write and returns once it is on disk, with its error as it is. A panic in it is raised again here. A ctx that ends
 // before it began withdraws it: Do returns the error of ctx, and it never runs. Unavailable once the group is closed.
-func (g *Group) Do(ctx context.Context, what Call) error {
-	if err := ctx.Err(); err != nil {
+func (g *Group) Do(ctx context.Context, what Call) error { return g.do(&call{Call: what, ctx: ctx}) }
+
+// do is Do for a call that is new.
+func (g *Group) do(c *call) error {
+	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	c := &call{Call: what, ctx: ctx, answered: make(chan struct{})}
+	c.answered = make(chan struct{})
 	alone, err := g.line(c)
 	if err != nil {
 		return err
@@ -177,9 +180,9 @@ func (g *Group) Do(ctx context.Context, what Call) error {
 
 	select {
 	case <-c.answered:
-	case <-ctx.Done():
+	case <-c.ctx.Done():
 		if c.claimed.CompareAndSwap(false, true) {
-			return ctx.Err()
+			return c.ctx.Err()
 		}
 		<-c.answered // begun: seen through
 	}

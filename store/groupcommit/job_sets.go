@@ -7,23 +7,35 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
+// submission is a call that stores a new job, and all that it needs.
+type submission struct {
+	call
+	of     *store.Submission
+	worker compute.WorkerID
+	job    *compute.Job // as it is stored
+}
+
 // SubmitJob stores a new job as one write of the group.
-func SubmitJob(ctx context.Context, g *Group, s store.Submission) error {
-	var worker compute.WorkerID
-	var j compute.Job
-	c := Call{Guarded: true, Run: func(tx store.Tx) (err error) {
-		j, err = s.In(tx, worker)
-		return err
-	}}
+func SubmitJob(ctx context.Context, g *Group, s *store.Submission) error {
+	one := &submission{of: s}
+	one.ctx, one.Guarded, one.Run = ctx, true, one.run
 	if s.Assign != nil {
-		c.Bind = func() { worker = s.Assign() }
+		one.Bind = one.bind
 	}
 	if s.Early != nil {
-		c.Early = func() bool { return worker != "" && s.Early(j) }
+		one.Early = one.tell
 	}
-
-	return g.Do(ctx, c)
+	return g.do(&one.call)
 }
+
+func (s *submission) run(tx store.Tx) (err error) {
+	s.job, err = s.of.In(tx, s.worker)
+	return err
+}
+
+func (s *submission) bind() { s.worker = s.of.Assign() }
+
+func (s *submission) tell() (patient bool) { return s.worker != "" && s.of.Early(*s.job) }
 
 // TakeJobs takes jobs as one write of the group.
 func TakeJobs(ctx context.Context, g *Group, t store.Take) error {

@@ -114,7 +114,7 @@ func (o *owned) group(at func()) *round {
 
 	calls := []func(context.Context) error{
 		func(ctx context.Context) error {
-			return o.store.SubmitJob(ctx, store.Submission{Job: job(r.submitted), Input: json.RawMessage(`1`), Stored: func(compute.Job) { r.effects[0]++ }})
+			return o.store.SubmitJob(ctx, &store.Submission{Job: job(r.submitted), Input: json.RawMessage(`1`), Stored: func(compute.Job) { r.effects[0]++ }})
 		},
 		func(ctx context.Context) error {
 			return o.store.TakeJobs(ctx, store.Take{Worker: "w", Jobs: []compute.JobID{r.taken}, Taken: func(jobs []store.TakenJob, _ time.Time) { r.effects[1] += len(jobs) }})

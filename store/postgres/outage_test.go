@@ -93,7 +93,7 @@ func (o *tenant) life(ctx context.Context, t *testing.T, name string) (all []*fa
 
 		for _, write := range []func(*postgres.DB) error{
 			func(db *postgres.DB) error {
-				return db.SubmitJob(context.Background(), store.Submission{Job: j, Input: json.RawMessage(`1`), Stored: func(compute.Job) { f.effects++ }})
+				return db.SubmitJob(context.Background(), &store.Submission{Job: j, Input: json.RawMessage(`1`), Stored: func(compute.Job) { f.effects++ }})
 			},
 			func(db *postgres.DB) error {
 				taken := func(jobs []store.TakenJob, _ time.Time) { f.effects += len(jobs) }

@@ -255,7 +255,7 @@ func (d *DB) Write(ctx context.Context, f func(store.Tx) error) error {
 }
 
 // SubmitJob stores a new job.
-func (d *DB) SubmitJob(ctx context.Context, s store.Submission) error {
+func (d *DB) SubmitJob(ctx context.Context, s *store.Submission) error {
 	return groupcommit.SubmitJob(ctx, d.group, s)
 }
 

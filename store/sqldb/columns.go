@@ -97,6 +97,17 @@ func (c columns[T]) values(to []any, of *T, more ...any) []any {
 	return append(to, more...)
 }
 
+// room is for one row at a time while its columns are written: columns are functions, so each row is allocated that they are given.
+type room[T any] struct{ of T }
+
+// values is that of the columns, of a row that it puts into the room meanwhile.
+func (r *room[T]) values(to []any, c columns[T], of T) []any {
+	r.of = of
+	to = c.values(to, &r.of)
+	r.of = *new(T) // it may be large
+	return to
+}
+
 // scan takes the values of a row that list asked for.
 func (c columns[T]) scan(r row, into *T) error {
 	n := 0

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // Dialect is what differs between engines in the statements of this package.
@@ -36,6 +38,20 @@ type Conn struct {
 	values  []any               // room for the arguments of a statement
 	args    []driver.NamedValue // of the statement that runs
 	row     []driver.Value      // of the query whose rows are read; nil while one is
+
+	asked     asked
+	exec, ask func(driverConn any) error // run what is asked; made once, or each statement would allocate one with all that it uses
+
+	jobs   room[compute.Job] // that are inserted
+	inputs room[jobInput]
+}
+
+// asked is the statement that runs, and what it gave.
+type asked struct {
+	query  string
+	args   []any
+	result sql.Result
+	rows   driver.Rows
 }
 
 // most is for how many columns there is room: a statement of more makes its own.
@@ -50,7 +66,26 @@ type statement interface {
 
 // NewConn makes a Conn, which owns the connection from then on.
 func NewConn(c Raw, d Dialect) *Conn {
-	return &Conn{conn: c, dialect: d, stmts: map[string]statement{}, values: make([]any, most), row: make([]driver.Value, 0, most)}
+	conn := &Conn{conn: c, dialect: d, stmts: map[string]statement{}, values: make([]any, most), row: make([]driver.Value, 0, most)}
+	conn.exec = func(driverConn any) error {
+		s, err := conn.statement(driverConn, conn.asked.query, conn.asked.args)
+		if err != nil {
+			return err
+		}
+		r, err := s.ExecContext(context.Background(), conn.args)
+		conn.asked.result = r
+		return err
+	}
+	conn.ask = func(driverConn any) error {
+		s, err := conn.statement(driverConn, conn.asked.query, conn.asked.args)
+		if err != nil {
+			return err
+		}
+		r, err := s.QueryContext(context.Background(), conn.args)
+		conn.asked.rows = r
+		return err
+	}
+	return conn
 }
 
 // statement gives a statement, which it prepares on first use, and its arguments as the driver takes them.
@@ -74,10 +109,16 @@ func (c *Conn) statement(driverConn any, query string, args []any) (s statement,
 	return s, nil
 }
 
-// forget forgets so many arguments: they may be large.
-func (c *Conn) forget(n int) {
+// run runs a statement, by exec or by ask, and gives what it gave. It forgets the arguments: they may be large. While the database is
+// asked, an engine may have others run side by side: what is asked is read before that, and what it gave is written after it.
+func (c *Conn) run(by func(driverConn any) error, query string, args []any) (sql.Result, driver.Rows, error) {
+	c.asked = asked{query: query, args: args}
+	err := c.conn.Raw(by)
+	gave := c.asked
+	c.asked = asked{}
 	clear(c.args)
-	clear(c.values[:min(n, most)])
+	clear(c.values[:min(len(args), most)])
+	return gave.result, gave.rows, err
 }
 
 func prepare(conn any, query string) (statement, error) {
@@ -103,33 +144,19 @@ func value(a any) (driver.Value, error) {
 
 // Exec runs a statement that gives no rows. No statement gets a cancellable context: one that was begun is short and is seen
 // through, and the driver would start a goroutine for each.
-func (c *Conn) Exec(query string, args ...any) (r sql.Result, err error) {
-	err = c.conn.Raw(func(driverConn any) error {
-		s, err := c.statement(driverConn, query, args)
-		if err == nil {
-			r, err = s.ExecContext(context.Background(), c.args)
-		}
-		c.forget(len(args))
-		return err
-	})
+func (c *Conn) Exec(query string, args ...any) (sql.Result, error) {
+	r, _, err := c.run(c.exec, query, args)
 	return r, err
 }
 
 // Query runs a statement that gives rows.
 func (c *Conn) Query(query string, args ...any) (*Rows, error) {
-	r := &Rows{conn: c}
-	err := c.conn.Raw(func(driverConn any) error {
-		s, err := c.statement(driverConn, query, args)
-		if err == nil {
-			r.rows, err = s.QueryContext(context.Background(), c.args)
-		}
-		c.forget(len(args))
-		return err
-	})
+	_, rows, err := c.run(c.ask, query, args)
 	if err != nil {
 		return nil, err
 	}
 
+	r := &Rows{conn: c, rows: rows}
 	if r.row, c.row = c.row, nil; r.row == nil { // a query within another one
 		r.row = make([]driver.Value, 0, most)
 	}

@@ -57,6 +57,14 @@ func add(c *compute.JobCounts, s compute.JobStatus, n int64) {
 	}
 }
 
+// move notes the effect of a move.
+func (tx *Tx) move(m countMove) {
+	if tx.moves == nil {
+		tx.moves = tx.oneMove[:0]
+	}
+	tx.moves = append(tx.moves, m)
+}
+
 // Add takes over what a Tx that is to be committed changed.
 func (c Counts) Add(tx *Tx) {
 	for _, m := range tx.moves {

@@ -117,11 +117,10 @@ WHERE seq = ? AND id = ? AND status = ? AND worker_id = ? AND attempt = ?`
 
 // InsertJob stores a new job and its input. Conflict when the id is taken.
 func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
-	if _, err := tx.exec("insert job", insertJob, jobColumns.values(tx.args(), &j)...); err != nil {
+	if _, err := tx.exec("insert job", insertJob, tx.conn.jobs.values(tx.args(), jobColumns, j)...); err != nil {
 		return err
 	}
-	kept := keptInput(j.ID, input)
-	if _, err := tx.exec("insert job input", insertJobInput, inputColumns.values(tx.args(), &kept)...); err != nil {
+	if _, err := tx.exec("insert job input", insertJobInput, tx.conn.inputs.values(tx.args(), inputColumns, keptInput(j.ID, input))...); err != nil {
 		return err
 	}
 	if err := tx.insertPieces(j.ID, compute.JobInput, input); err != nil {
@@ -134,7 +133,7 @@ func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
 		}
 	}
 
-	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, to: j.Status})
+	tx.move(countMove{endpoint: j.EndpointID, to: j.Status})
 	return nil
 }
 
@@ -165,7 +164,7 @@ func (tx *Tx) TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job,
 	if t.body == nil { // it is long, or there is none
 		_, err = into(tx, "read size of job input", inputSize, &t.jobInput, selectInputSize, seqOf(id))
 	}
-	tx.moves = append(tx.moves, countMove{endpoint: t.EndpointID, from: compute.JobInQueue, to: compute.JobInProgress})
+	tx.move(countMove{endpoint: t.EndpointID, from: compute.JobInQueue, to: compute.JobInProgress})
 	return t.Job, t.body, t.size, err == nil, err
 }
 
@@ -185,7 +184,7 @@ func (tx *Tx) MoveJob(j compute.Job, was store.JobGuard) (bool, error) {
 	if err != nil || !moved {
 		return false, err
 	}
-	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: was.Status, to: j.Status, lost: lost})
+	tx.move(countMove{endpoint: j.EndpointID, from: was.Status, to: j.Status, lost: lost})
 	if err := tx.moveOutput(&j, was.Status); err != nil {
 		return false, err
 	}

@@ -29,6 +29,9 @@ type Tx struct {
 	altered bool // something
 	deleted bool // jobs
 	effects []func()
+
+	oneMove   [1]countMove // room for what most have no more of
+	oneEffect [1]func()
 }
 
 // NewTx makes a Tx at the time that the clock shows, which it cuts to whole milliseconds. counts holds what the callers before it
@@ -56,7 +59,12 @@ func (tx *Tx) End() error {
 func (tx *Tx) Changed() bool { return tx.altered }
 
 // AfterCommit has f called once the transaction is on disk.
-func (tx *Tx) AfterCommit(f func()) { tx.effects = append(tx.effects, f) }
+func (tx *Tx) AfterCommit(f func()) {
+	if tx.effects == nil {
+		tx.effects = tx.oneEffect[:0]
+	}
+	tx.effects = append(tx.effects, f)
+}
 
 // Effects gives what is to be called after the commit.
 func (tx *Tx) Effects() []func() { return tx.effects }

@@ -40,7 +40,7 @@ func patient(t *testing.T) (d *DB, batches func() []int) {
 func linger(t *testing.T, d *DB, id compute.JobID) <-chan error {
 	ran, result := make(chan struct{}), make(chan error, 1)
 	go func() {
-		result <- d.SubmitJob(t.Context(), store.Submission{
+		result <- d.SubmitJob(t.Context(), &store.Submission{
 			Job:    compute.Job{ID: id, EndpointID: "e", Status: compute.JobInQueue},
 			Assign: func() compute.WorkerID { return "w" },
 			Early:  func(compute.Job) bool { close(ran); return true },

@@ -28,10 +28,10 @@ func jobSets(t *testing.T, open Open) {
 
 	var stored []compute.Job
 	note := func(j compute.Job) { stored = append(stored, j) }
-	require.NoError(t, s.SubmitJob(ctx, store.Submission{Job: draft("waits"), Input: json.RawMessage(`1`), Stored: note}))
+	require.NoError(t, s.SubmitJob(ctx, &store.Submission{Job: draft("waits"), Input: json.RawMessage(`1`), Stored: note}))
 
 	assigned, early := 0, 0
-	require.NoError(t, s.SubmitJob(ctx, store.Submission{
+	require.NoError(t, s.SubmitJob(ctx, &store.Submission{
 		Job: draft("taken"), Input: json.RawMessage(`2`), Stored: note,
 		Assign: func() compute.WorkerID { assigned++; return "w" },
 		Early: func(j compute.Job) bool {
@@ -40,7 +40,7 @@ func jobSets(t *testing.T, open Open) {
 			return true
 		},
 	}))
-	require.NoError(t, s.SubmitJob(ctx, store.Submission{
+	require.NoError(t, s.SubmitJob(ctx, &store.Submission{
 		Job: draft("nobody"), Assign: func() compute.WorkerID { return "" },
 		Early: func(compute.Job) bool { t.Error("early for nobody"); return false },
 	}))
@@ -51,7 +51,7 @@ func jobSets(t *testing.T, open Open) {
 	require.Equal(t, clock.Now().Add(time.Hour), stored[0].ExpiresAt)
 	require.Equal(t, []any{compute.JobInProgress, compute.WorkerID("w"), 1, clock.Now()}, []any{stored[1].Status, stored[1].WorkerID, stored[1].Attempt, stored[1].TakenAt})
 
-	err := s.SubmitJob(ctx, store.Submission{Job: draft("waits"), Stored: note})
+	err := s.SubmitJob(ctx, &store.Submission{Job: draft("waits"), Stored: note})
 	require.Equal(t, compute.Conflict, compute.CodeOf(err))
 	require.Len(t, stored, 2, "not stored, not notified")
 
@@ -114,7 +114,7 @@ func manyJobSets(t *testing.T, open Open) {
 		if n%50 == 0 {
 			input = json.RawMessage(`"` + strings.Repeat("x", 2*compute.PieceSize) + `"`)
 		}
-		err := s.SubmitJob(t.Context(), store.Submission{Job: draft(n % jobs), Input: input, Stored: func(compute.Job) { stored.Add(1) }})
+		err := s.SubmitJob(t.Context(), &store.Submission{Job: draft(n % jobs), Input: input, Stored: func(compute.Job) { stored.Add(1) }})
 		if compute.CodeOf(err) == compute.Conflict {
 			refused.Add(1)
 		} else {
