@@ -26,6 +26,7 @@ func (c *Check) newBalancer(members ...string) *lb {
 type asked struct {
 	method, url, host, key, worker string
 	length                         int64
+	header                         map[string]string
 }
 
 // send sends a request to the endpoint; what is not said of it is a GET of its base with the key of the run.
@@ -52,6 +53,9 @@ func (l *lb) send(r asked) Answer {
 	}
 	if r.worker != "" {
 		req.Header.Set("X-Runpod-Worker-Id", r.worker)
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
 	}
 
 	l.note(exchange{method: r.method, url: r.url})

@@ -360,31 +360,6 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(a, 200, "NOT_FOUND"), "environment")
 	})
 
-	add("flash.calls", []string{"run", "status", "health"}, func(c *Check) {
-		app := c.flashApp("app")
-		environment := c.flashEnvironment(*app.Id, "production")
-		made := c.flashEndpoint(*environment.Id, "double")
-		ask := func(method, operation, endpoint, key string) Answer {
-			return c.Send(Request{
-				Method: method, URL: c.QueueURL + "/v2/flash/" + operation, Body: map[string]string{"POST": `{"input":{"n":1}}`}[method], Key: key,
-				Header: map[string]string{"X-Flash-App": *app.Name, "X-Flash-Environment": "production", "X-Flash-Endpoint": endpoint},
-			})
-		}
-
-		sent := ask("POST", "run", "double", "")
-		require.Equal(c, 200, sent.Status, "%s", sent.Body)
-		id := sent.JSON["id"].(string)
-		require.Equal(c, id, ask("GET", "status/"+id, "double", "").JSON["id"])
-		require.Equal(c, id, c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + *made.Id + "/status/" + id}).JSON["id"], "it is a job of the endpoint")
-		c.Refused(ask("POST", "run", "none", ""), 404)
-		_, other := c.newKey(`,"user":"somebody"`, "all")
-		c.Refused(ask("POST", "run", "double", "Bearer "+other), 404)
-		_, narrow := c.newKey("", "queue:"+*made.Id+":invoke")
-		require.Equal(c, 200, ask("GET", "health", "double", "Bearer "+narrow).Status)
-		_, narrow = c.newKey("", "queue:otherendpoint0:invoke")
-		c.Refused(ask("GET", "health", "double", "Bearer "+narrow), 403)
-	})
-
 	add("flash.delete", nil, func(c *Check) {
 		app := c.flashApp("app")
 		production, staging := c.flashEnvironment(*app.Id, "production"), c.flashEnvironment(*app.Id, "staging")

@@ -316,9 +316,27 @@ var _ = area(func() {
 
 		c.data(c.savingEndpoint(`id:"` + *e.Id + `",volumes:[],networkVolumeIds:[]`))
 		require.Empty(c, c.read(at)["networkVolumes"])
-		other := c.savingEndpoint(`id:"` + *e.Id + `",volumes:[{volumeId:"a",volumeType:OBJECT_STORE_VOLUME}]`)
-		require.Contains(c, c.wrongly(other, 200, "REJECTED"), "OBJECT_STORE_VOLUME")
 		c.wrongly(c.savingEndpoint(`id:"`+*e.Id+`",volumes:[{volumeId:"nosuch"}]`), 200, "NOT_FOUND")
+
+		everywhere, other := c.newGlobalVolume(), c.newGlobalVolume()
+		global := func(ids ...string) string {
+			var list []string
+			for _, id := range ids {
+				list = append(list, `{volumeId:"`+id+`",volumeType:OBJECT_STORE_VOLUME}`)
+			}
+			return `id:"` + *e.Id + `",volumes:[` + strings.Join(list, ",") + `]`
+		}
+		mounted := func() any { return c.read(at)["mounts"].(map[string]any)["global"] }
+		c.data(c.savingEndpoint(global(everywhere)))
+		require.Equal(c, []any{map[string]any{"volumeId": everywhere}}, mounted())
+		c.data(c.savingEndpoint(`id:"` + *e.Id + `",workersMax:1`))
+		require.Len(c, mounted(), 1)
+		require.Contains(c, c.wrongly(c.savingEndpoint(global(everywhere, other)), 200, "REJECTED"), "OBJECT_STORE_VOLUME")
+		c.wrongly(c.savingEndpoint(global("nosuch")), 200, "NOT_FOUND")
+		c.wrongly(c.savingEndpoint(`id:"`+*e.Id+`",networkVolumeIds:[{networkVolumeId:"`+first+`"}]`), 200, "REJECTED")
+		c.data(c.savingEndpoint(global() + `,networkVolumeIds:[{networkVolumeId:"` + first + `"}]`))
+		require.Equal(c, []any{first}, c.read(at)["networkVolumes"])
+		require.Empty(c, mounted())
 	})
 
 	add("graphql.endpoints.delete", []string{"getEndpoint"}, func(c *Check) {

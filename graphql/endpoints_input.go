@@ -75,7 +75,7 @@ func (s Services) change(bad violations, i graph.EndpointInput, e compute.Endpoi
 	if id := compute.FlashEnvironmentID(value(i.FlashEnvironmentID)); id != "" {
 		c.Environment = &id
 	}
-	if c.VolumeIDs, err = volumeIDs(i); err != nil {
+	if c.VolumeIDs, c.GlobalIDs, err = volumeIDs(i); err != nil {
 		return c, err
 	}
 
@@ -205,38 +205,46 @@ func (s Services) places(i graph.EndpointInput) []string {
 	return list
 }
 
-// volumeIDs gives the network volumes. Nil: the input has none, not even an empty list. An empty list of volumes takes none away:
-// a client has its volumes of another type there. Rejected for those.
-func volumeIDs(i graph.EndpointInput) ([]compute.VolumeID, error) {
-	if i.NetworkVolumeID == nil && i.NetworkVolumeIds == nil && len(i.Volumes) == 0 {
-		return nil, nil
-	}
-	list := []compute.VolumeID{}
-
-	given := []*string{i.NetworkVolumeID}
+// volumeIDs gives the network volumes and the global one. Nil: the input says nothing of them. An empty list of volumes takes the global one
+// away and no network volume: clients have these in networkVolumeIds.
+func volumeIDs(i graph.EndpointInput) (network, global []compute.VolumeID, err error) {
+	given, objects := []*string{i.NetworkVolumeID}, []*string{}
 	for _, one := range i.NetworkVolumeIds {
 		if one != nil {
 			given = append(given, one.NetworkVolumeID)
 		}
 	}
-
 	for _, one := range i.Volumes {
-		if one == nil {
-			continue
+		switch {
+		case one == nil:
+		case one.VolumeType != nil && *one.VolumeType == graph.VolumeTypeObjectStoreVolume:
+			objects = append(objects, one.VolumeID)
+		default:
+			given = append(given, one.VolumeID)
 		}
-		if err := checkVolumeType("volumes", one.VolumeType); err != nil {
-			return nil, err
-		}
-		given = append(given, one.VolumeID)
 	}
 
-	for _, id := range texts(given) {
+	if i.NetworkVolumeID != nil || i.NetworkVolumeIds != nil || len(given) > 1 {
+		network = eachVolume(given)
+	}
+	if i.Volumes != nil {
+		global = eachVolume(objects)
+	}
+	if len(global) > 1 {
+		err = compute.Errorf(compute.Rejected, "input.volumes: a worker mounts one volume of the type OBJECT_STORE_VOLUME, not %d", len(global))
+	}
+	return network, global, err
+}
+
+// eachVolume gives each of the ids once.
+func eachVolume(ids []*string) []compute.VolumeID {
+	list := []compute.VolumeID{}
+	for _, id := range texts(ids) {
 		if !slices.Contains(list, compute.VolumeID(id)) {
 			list = append(list, compute.VolumeID(id))
 		}
 	}
-
-	return list, nil
+	return list
 }
 
 // ownTemplate translates the template that an endpoint brings along.

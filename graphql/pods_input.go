@@ -295,7 +295,7 @@ func network(bad *violations, id, path *string, mounts []*graph.PodVolumeMountIn
 			continue
 		}
 		bad.must(value(m.VolumeID) != "", "volumeMounts", "a mount has no volumeId")
-		err = cmp.Or(err, checkVolumeType("volumeMounts", m.VolumeType))
+		err = cmp.Or(err, checkVolumeType(m.VolumeType))
 		all = append(all, compute.NetworkMount{VolumeID: compute.VolumeID(value(m.VolumeID)), Path: or(m.MountPath, defaultVolume)})
 	}
 	if err == nil && len(all) > 1 {
@@ -305,9 +305,9 @@ func network(bad *violations, id, path *string, mounts []*graph.PodVolumeMountIn
 	return all, err
 }
 
-// checkVolumeType refuses volumes that are no network volumes.
-func checkVolumeType(field string, t *graph.VolumeType) error {
-	return refused([]refusal{{field + ".volumeType " + string(value(t)), value(t) != "" && *t != graph.VolumeTypeNetworkVolume}})
+// checkVolumeType refuses volumes of a pod that are no network volumes.
+func checkVolumeType(t *graph.VolumeType) error {
+	return refused([]refusal{{"volumeMounts.volumeType " + string(value(t)), value(t) != "" && *t != graph.VolumeTypeNetworkVolume}})
 }
 
 // refusal is a field that promises what is not done.

@@ -297,7 +297,7 @@ type EndpointTemplateInput struct {
 
 type EndpointVolumeInput struct {
 	VolumeID *string `json:"volumeId,omitempty"`
-	// NETWORK_VOLUME if it is absent; another one is refused.
+	// NETWORK_VOLUME if it is absent; OBJECT_STORE_VOLUME is a global volume.
 	VolumeType *VolumeType `json:"volumeType,omitempty"`
 }
 

@@ -1885,7 +1885,7 @@ func (v *EndpointTemplateInput) GetConfig() *json.RawMessage { return v.Config }
 
 type EndpointVolumeInput struct {
 	VolumeId *string `json:"volumeId"`
-	// NETWORK_VOLUME if it is absent; another one is refused.
+	// NETWORK_VOLUME if it is absent; OBJECT_STORE_VOLUME is a global volume.
 	VolumeType *VolumeType `json:"volumeType"`
 }
 

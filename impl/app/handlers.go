@@ -102,7 +102,7 @@ func (e edge) podProxy(answers *httpapi.Handler) *proxy.Proxy {
 	return proxy.New(proxy.Config{
 		Watch:  watch,
 		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates, PodPaths: e.config.PodPaths,
-		Keys: e.who.keyring, Requests: e.use.queue, Ports: e.use.workers.Ports, Dial: runtime.Dial(e.runs.Pods), Clock: e.clock, Own: e.at.publicHost(),
+		Keys: e.who.keyring, Flash: e.use.flash, Requests: e.use.queue, Ports: e.use.workers.Ports, Dial: runtime.Dial(e.runs.Pods), Clock: e.clock, Own: e.at.publicHost(),
 		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log,
 		Refused: e.refused(audit.Queue),
 	})

@@ -236,7 +236,8 @@ func endpointsIn(tx store.Endpoints, user compute.UserID, environments []compute
 	return ids, err
 }
 
-// Endpoint gives the user's newest endpoint of that name in an environment of an app, all by their names. NotFound if there is none.
+// Endpoint gives the user's newest endpoint of that name in an environment of an app, or else the one there that has it as its id: SDKs have
+// either in one header. NotFound if there is none.
 func (f *Flash) Endpoint(ctx context.Context, user compute.UserID, app, environment, name string) (id compute.EndpointID, err error) {
 	d, err := f.AppNamed(ctx, user, app)
 	if err != nil {
@@ -252,7 +253,11 @@ func (f *Flash) Endpoint(ctx context.Context, user compute.UserID, app, environm
 		if err != nil {
 			return err
 		}
-		n := slices.IndexFunc(all, func(e compute.Endpoint) bool { return e.Environment == d.Environments[i].ID && e.Name == name })
+		all = slices.DeleteFunc(all, func(e compute.Endpoint) bool { return e.Environment != d.Environments[i].ID })
+		n := slices.IndexFunc(all, func(e compute.Endpoint) bool { return e.Name == name })
+		if n < 0 {
+			n = slices.IndexFunc(all, func(e compute.Endpoint) bool { return string(e.ID) == name })
+		}
 		if n < 0 {
 			return compute.Errorf(compute.NotFound, "endpoint not found: %q in environment %q of app %q", name, environment, app)
 		}

@@ -48,6 +48,7 @@ type Config struct {
 	Pods      Pods
 	PodPaths  bool                                           // pods are shown below /proxy/pods/, too
 	Keys      Keys                                           // of who asks for endpoints
+	Flash     Flash                                          // finds those that headers name
 	Requests  Requests                                       // gives requests to workers
 	Ports     func(compute.WorkerID) []compute.PublishedPort // where the ports of a worker are
 	Dial      Dial
@@ -120,6 +121,10 @@ func (p *Proxy) Before(next http.Handler) http.Handler {
 		}
 		if id, ok := p.name.endpoint(host); ok && !p.isOwn(host) {
 			p.balance(w, r, id, "")
+			return
+		}
+		if p.ofFlash(host, r.Header) {
+			p.balanceNamed(w, r)
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/proxy/") && p.inPath(w, r) {

@@ -4,6 +4,7 @@ workers run what was sent. Then what it says of apps and environments, and the d
 usage: flash_deploy.py URL KEY. The server's pods are processes, with flash and flash-web as images.
 """
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import httpx
 import runpod_flash
+from runpod_flash.flash_sentinel import sentinel_lb_request
 
 url, key = sys.argv[1:]
 os.environ |= {
@@ -59,6 +61,9 @@ def answers(ids, word):
     assert http.post(f"{url}/v2/flash/runsync", json={"input": {"n": 4}}, headers=named).json()["output"]["twice"] == 8
     greeted = http.post(f"{url}/proxy/endpoints/{ids['greeter']}/greet", json={"name": "Ada"})  # held until there is a worker
     assert greeted.json() == {"greeting": f"{word}, Ada"}, greeted.text
+    for named in ("greeter", ids["greeter"]):  # as functions call the routes of another endpoint: by its name, or by its id
+        called = asyncio.run(sentinel_lb_request("shop", "production", named, "POST", "/greet", {"name": "Grace"}))
+        assert called == {"greeting": f"{word}, Grace"}, called
 
 
 made, builds = deploy("good day")
