@@ -201,7 +201,7 @@ func TestJournal_HasNoSecrets(t *testing.T) {
 	require.NotContains(t, string(text), "hunter22")
 	require.Contains(t, list[6].Request.Body.Text, `"env":{"DB_PASSWORD":"***","EPOCHS":"3"}`)
 	require.Contains(t, list[6].Response.Body.Text, `"EPOCHS":"3"`)
-	require.Contains(t, list[7].Request.Body.Text, `"accessId":"a"`)
+	require.Contains(t, list[7].Request.Body.Text, `"s3Config":{"accessId":"***","accessSecret":"***"`)
 	require.Equal(t, []string{"secretCreate"}, list[12].Graphql.Fields)
 
 	har, err := s.Journal().HAR(t.Context(), berth.JournalFilter{})

@@ -20,7 +20,7 @@ var codeWords = regexp.MustCompile("`([^`\n]+)`")
 
 // strangers are flags that the documentation names of other programs.
 var strangers = map[string]bool{
-	"--rp_serve_api": true, "--test_input": true, // of the SDK
+	"--rp_serve_api": true, "--test_input": true, "--api-key": true, // of the SDK
 	"--berth-binary": true, "--berth-costs": true, "--berth-runtime": true, // of pytest-berth
 }
 
