@@ -2,6 +2,7 @@ package validate
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -119,14 +120,13 @@ func parseInt(text string, n *Integer) (value int64, fault string) {
 		return value, ""
 	}
 
-	names := make([]string, len(n.Enum))
-	for i, e := range n.Enum {
-		if e == value {
-			return value, ""
-		}
-		names[i] = strconv.FormatInt(e, 10)
+	if slices.Contains(n.Enum, value) {
+		return value, ""
 	}
-
+	names := make([]string, min(len(n.Enum), mostNames+1)) // more are not shown
+	for i := range names {
+		names[i] = strconv.FormatInt(n.Enum[i], 10)
+	}
 	return 0, oneOf(names)
 }
 
@@ -156,12 +156,12 @@ func parseFloat(text string, n *Number) (value float64, fault string) {
 		return value, ""
 	}
 
-	names := make([]string, len(n.Enum))
-	for i, e := range n.Enum {
-		if v.compare(e) == 0 {
-			return value, ""
-		}
-		names[i] = e.text
+	if slices.ContainsFunc(n.Enum, func(e Decimal) bool { return v.compare(e) == 0 }) {
+		return value, ""
+	}
+	names := make([]string, min(len(n.Enum), mostNames+1))
+	for i := range names {
+		names[i] = n.Enum[i].text
 	}
 
 	return 0, oneOf(names)
