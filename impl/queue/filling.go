@@ -76,13 +76,22 @@ func (f *filling) end() error {
 
 // queue puts a job at the end of its endpoint's fifo, if the endpoint is there.
 func (m *memory) queue(j stored, fresh bool) error {
-	key, ok := j.id.Key()
-	if !ok {
-		return compute.Errorf(compute.Internal, "the store has a job %q, which is no id that berth gives", j.id)
+	key, err := keyOf(j.id)
+	if err != nil {
+		return err
 	}
 	if d := m.dispatchers[j.endpoint]; d != nil {
 		j.plain = j.plain && fresh
 		d.line(j.low).push(waiting{key, j.wait})
 	}
 	return nil
+}
+
+// keyOf gives the key of a stored job. Internal for an id that berth does not give.
+func keyOf(id compute.JobID) (compute.JobKey, error) {
+	key, ok := id.Key()
+	if !ok {
+		return key, compute.Errorf(compute.Internal, "the store has a job %q, which is no id that berth gives", id)
+	}
+	return key, nil
 }

@@ -128,15 +128,22 @@ func (q *Queue) load(tx store.Tx, fresh bool) (memory, error) {
 	q.ids.Follow(last)
 
 	waits := m.fill(fresh)
+	var strange error
 	err = tx.UnfinishedJobs(func(j compute.Job) {
 		if j.Status == compute.JobInQueue {
 			waits.add(j)
-		} else if waits.end() == nil {
+			return
+		}
+		if strange == nil {
+			_, unknown := keyOf(j.ID)
+			strange = cmp.Or(waits.end(), unknown)
+		}
+		if strange == nil {
 			m.hold(j, tx.Now(), q.settings.Lease)
 		}
 	})
 
-	return m, cmp.Or(waits.end(), err)
+	return m, cmp.Or(err, waits.end(), strange)
 }
 
 // Reload drops all that memory holds and makes it anew of the rows, as whoever becomes the owner of the endpoints does: leases begin

@@ -387,10 +387,12 @@ func TestSweep_ExecutionTimeoutIsDueBeforeTheLease(t *testing.T) {
 
 func TestQueue_RefusesAStoreWithAStrangeJob(t *testing.T) {
 	t.Parallel()
-	b := open(t)
-	require.NoError(t, b.db.Write(t.Context(), func(tx store.Tx) error {
-		return tx.InsertJob(compute.Job{ID: "strange", EndpointID: b.endpoint, Status: compute.JobInQueue}, json.RawMessage(`{}`))
-	}))
-	_, err := queue.New(t.Context(), b.db, b.clock, compute.NewIDs(rand.Reader, b.clock), queue.DefaultSettings(), b.hooks)
-	require.ErrorContains(t, err, `"strange"`)
+	for _, status := range []compute.JobStatus{compute.JobInQueue, compute.JobInProgress} {
+		b := open(t)
+		require.NoError(t, b.db.Write(t.Context(), func(tx store.Tx) error {
+			return tx.InsertJob(compute.Job{ID: "strange", EndpointID: b.endpoint, Status: status}, json.RawMessage(`{}`))
+		}))
+		_, err := queue.New(t.Context(), b.db, b.clock, compute.NewIDs(rand.Reader, b.clock), queue.DefaultSettings(), b.hooks)
+		require.ErrorContains(t, err, `"strange"`, status)
+	}
 }

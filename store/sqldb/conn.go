@@ -68,7 +68,7 @@ type statement interface {
 func NewConn(c Raw, d Dialect) *Conn {
 	conn := &Conn{conn: c, dialect: d, stmts: map[string]statement{}, values: make([]any, most), row: make([]driver.Value, 0, most)}
 	conn.exec = func(driverConn any) error {
-		s, err := conn.statement(driverConn, conn.asked.query, conn.asked.args)
+		s, err := conn.statement(driverConn)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func NewConn(c Raw, d Dialect) *Conn {
 		return err
 	}
 	conn.ask = func(driverConn any) error {
-		s, err := conn.statement(driverConn, conn.asked.query, conn.asked.args)
+		s, err := conn.statement(driverConn)
 		if err != nil {
 			return err
 		}
@@ -88,8 +88,9 @@ func NewConn(c Raw, d Dialect) *Conn {
 	return conn
 }
 
-// statement gives a statement, which it prepares on first use, and its arguments as the driver takes them.
-func (c *Conn) statement(driverConn any, query string, args []any) (s statement, err error) {
+// statement gives the statement that is asked for, which it prepares on first use, and its arguments as the driver takes them.
+func (c *Conn) statement(driverConn any) (s statement, err error) {
+	query := c.asked.query
 	if s = c.stmts[query]; s == nil {
 		if s, err = prepare(driverConn, c.dialect.Statement(query)); err != nil {
 			return nil, fmt.Errorf("prepare: %w", err)
@@ -98,7 +99,7 @@ func (c *Conn) statement(driverConn any, query string, args []any) (s statement,
 	}
 
 	c.args = c.args[:0]
-	for i, a := range args {
+	for i, a := range c.asked.args {
 		v, err := value(a)
 		if err != nil {
 			return nil, fmt.Errorf("argument %d: %w", i+1, err)
