@@ -10,7 +10,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -22,6 +21,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/conformance/tree"
 )
 
 const module = "github.com/berthdev/berth/"
@@ -129,6 +130,7 @@ var rooms = map[string]struct {
 	"conformance/abuse":    {uses: []string{http}},
 	"conformance/crash":    {may: []string{"store/pgtest", "store/postgres"}, uses: []string{http}}, // of berth it sees the interfaces alone, and who owns the database
 	"conformance/spread":   {},
+	"conformance/tree":     {},
 	"conformance/thousand": {},                                                    // a test alone
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
 	"cmd/berth":            {may: []string{"conformance", "docs", "impl/reference", "impl/app", "impl/compute", "impl/observe", "impl/record", "impl/runtime", "impl/seed", "impl/setting", "impl/shell/wire", "impl/spelling", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
@@ -211,29 +213,22 @@ func importsOf(t *testing.T, path string) (paths []string) {
 
 // handWritten calls f with every Go file that is not generated.
 func handWritten(t *testing.T, f func(path string, file *ast.File, set *token.FileSet, text []byte)) {
-	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	files, err := tree.Files(".", ".go")
+	require.NoError(t, err)
+	for _, path := range files {
+		if strings.Contains(path, "/testdata/") {
+			continue
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata" || d.Name() == "node_modules") {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(path) != ".go" {
-			return nil
-		}
-
 		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
+		require.NoError(t, err)
+
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, path, text, parser.ParseComments)
-		if err == nil && !ast.IsGenerated(file) {
+		require.NoError(t, err)
+		if !ast.IsGenerated(file) {
 			f(path, file, set, text)
 		}
-
-		return err
-	}))
+	}
 }
 
 func TestArchitecture_EveryPackageHasADocComment(t *testing.T) {

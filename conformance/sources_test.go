@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/conformance/tree"
 	"github.com/berthdev/berth/spec"
 )
 
@@ -57,22 +57,14 @@ func TestRules_ThoseThatCommentsNameExist(t *testing.T) {
 	}
 
 	named := 0
-	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	files, err := tree.Files("..", ".go", ".md")
+	require.NoError(t, err)
+	for _, path := range files {
+		if path == "CONTRIBUTING.md" { // whose example has a rule of its own
+			continue
 		}
-		if entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules") {
-			return filepath.SkipDir
-		}
-
-		kind := filepath.Ext(path)
-		if entry.IsDir() || kind != ".go" && kind != ".md" || entry.Name() == "CONTRIBUTING.md" { // whose example has a rule of its own
-			return nil
-		}
-		text, err := os.ReadFile(filepath.Clean(path))
-		if err != nil {
-			return err
-		}
+		text, err := os.ReadFile(filepath.Join("..", path))
+		require.NoError(t, err)
 
 		for _, match := range ruleNamed.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\n// ", " "), -1) {
 			for id := range strings.SplitSeq(strings.ReplaceAll(match[1], " and ", ", "), ", ") {
@@ -80,9 +72,7 @@ func TestRules_ThoseThatCommentsNameExist(t *testing.T) {
 				named++
 			}
 		}
-
-		return nil
-	}))
+	}
 
 	require.Greater(t, named, 50)
 }

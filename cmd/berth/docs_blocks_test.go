@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/berthdev/berth/conformance/tree"
 	"github.com/berthdev/berth/docs/site"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/seed"
@@ -36,19 +36,9 @@ func documented() []string {
 }
 
 // everyPage gives every Markdown file of the repository.
-func everyPage(t *testing.T) (pages []string) {
+func everyPage(t *testing.T) []string {
 	t.Helper()
-	err := fs.WalkDir(os.DirFS("../.."), ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"artefacts", "bin", "dist", "node_modules"}, entry.Name())):
-			return fs.SkipDir
-		case strings.HasSuffix(name, ".md"):
-			pages = append(pages, name)
-		}
-		return nil
-	})
+	pages, err := tree.Files("../..", ".md")
 	require.NoError(t, err)
 	require.Subset(t, pages, documented())
 	return pages
