@@ -44,7 +44,8 @@ var _ = area(func() {
 		c.needsControls()
 		c.frozen(func() {
 			since := c.nextMinute()
-			unknown := "Bearer brt_" + strings.Repeat("0", 10) + "_" + strings.Repeat("0", 40)
+			nobody := "00" + c.name // that no other rule sends
+			unknown := "Bearer brt_" + nobody + "_" + strings.Repeat("0", 40)
 			id, key := c.newKey("", "queue:*:work")
 			revoked, gone := c.newKey("", "all")
 			c.set("DELETE", "keys/"+revoked, "")
@@ -64,7 +65,7 @@ var _ = area(func() {
 			require.ElementsMatch(c, []string{"rest scope 3", "controls scope 1", "graphql scope 1"}, c.refusedBy(id))
 			require.ElementsMatch(c, []string{"rest revoked 1", "queue revoked 1"}, c.refusedBy(revoked))
 			require.ElementsMatch(c, []string{"rest expired 1", "queue expired 1"}, c.refusedBy(expired))
-			require.ElementsMatch(c, []string{"rest unknown 1", "queue unknown 1"}, c.refusedBy(strings.Repeat("0", 10)))
+			require.ElementsMatch(c, []string{"rest unknown 1", "queue unknown 1"}, c.refusedBy(nobody))
 
 			var keyless []string
 			for _, r := range c.refused(since) {
