@@ -103,12 +103,17 @@ func (c *connection) copyIn(cmd *cobra.Command, id, from, to string) error {
 
 	archive, writer := io.Pipe()
 	written := make(chan error, 1)
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
 	go func() {
 		err := writeArchive(writer, from, name)
 		_ = writer.CloseWithError(err)
 		written <- err
+		if err != nil {
+			cancel() // else tar would wait for the rest
+		}
 	}()
-	err = c.exec(cmd.Context(), podExec(id), runtime.Exec{
+	err = c.exec(ctx, podExec(id), runtime.Exec{
 		Command: []string{"tar", "-xof", "-", "-C", folder}, Stdin: archive, Stdout: cmd.ErrOrStderr(), Stderr: cmd.ErrOrStderr(),
 	})
 	_ = archive.CloseWithError(errStopped)
@@ -124,7 +129,11 @@ var errStopped = errors.New("nobody takes it any more")
 // writeArchive writes an archive of a file or a folder, called name in it.
 func writeArchive(to io.Writer, from, name string) error {
 	archive := tar.NewWriter(to)
-	err := filepath.WalkDir(from, func(at string, entry fs.DirEntry, err error) error {
+	from, err := filepath.EvalSymlinks(from) // a link that is named itself is what it leads to
+	if err != nil {
+		return err
+	}
+	err = filepath.WalkDir(from, func(at string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -133,9 +142,6 @@ func writeArchive(to io.Writer, from, name string) error {
 			return err
 		}
 		info, err := entry.Info()
-		if at == from {
-			info, err = os.Stat(at) // a link that is named itself is what it leads to
-		}
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func newWork(
 	ctx context.Context, c Config, clock compute.Clock, s store.Store, keeper *timekeeper, who identity, n counts, use *useCases, u *undo,
 ) *work {
 	w := &work{use: use, loops: newGroup(ctx), pods: newGroup(ctx)}
-	w.sweep = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "queue", Tick: loop.SweepTick, Do: use.queue.Sweep})
+	w.sweep = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "queue", Tick: loop.SweepTick, Do: use.queue.Sweep, Next: use.queue.Next})
 	w.retention = loop.Retention{
 		Store: s, Clock: clock, Log: c.Log, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention, Webhooks: c.WebhookRetention, Keys: c.KeyRetention,
 		Audit: c.AuditRetention, Charges: span(c.ChargeRetention), Flash: use.flash,

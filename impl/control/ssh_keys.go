@@ -35,8 +35,8 @@ func (c *Control) SetSSHKeys(ctx context.Context, user compute.UserID, lines []s
 	return c.store.Write(ctx, func(tx store.Tx) error { return tx.SetSSHKeys(user, lines) })
 }
 
-// SSHPod gives a pod, whoever owns it, and the public keys of its account, for who is to let users into their pods: none of a user whom its role, or
-// that it is disabled, keeps from changing pods (rules users.roles.reader, users.disabled). NotFound for an unknown and a terminated one.
+// SSHPod gives a pod, whoever owns it, and the public keys of its account, for who is to let users into their pods: none of a user who was deleted,
+// or whom its role, or that it is disabled, keeps from changing pods (rules users.roles.reader, users.disabled). NotFound for an unknown and a terminated one.
 func (c *Control) SSHPod(ctx context.Context, id compute.PodID) (pod compute.Pod, lines []string, err error) {
 	err = c.store.Read(ctx, func(tx store.Tx) error {
 		if pod, err = tx.Pod(id); err != nil {
@@ -46,7 +46,7 @@ func (c *Control) SSHPod(ctx context.Context, id compute.PodID) (pod compute.Pod
 			return compute.Errorf(compute.NotFound, "pod %q does not exist", id)
 		}
 		u, known, err := userOf(tx, pod.UserID)
-		if err != nil || known && (u.Disabled || !u.Role.Allows(compute.ScopeRESTWrite)) {
+		if err != nil || !known || u.Disabled || !u.Role.Allows(compute.ScopeRESTWrite) {
 			return err
 		}
 		lines, err = tx.SSHKeys(pod.UserID)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"strings"
@@ -125,16 +126,23 @@ func (g *Gateway) leave(conn net.Conn) {
 	delete(g.open, conn)
 }
 
-// known notes that it is known who has the connection.
+// known notes that it is known who has the connection, which from now on may be silent, unless all are about to end.
 func (g *Gateway) known(conn net.Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.Ending.Err() == nil { // else hurry has limited it, or is about to
+		_ = conn.SetDeadline(time.Time{})
+	}
 	g.open[conn] = true
 	g.unknown--
 }
 
-// errRefused is the one answer to who may not log in: who tries learns neither of keys nor of pods.
-var errRefused = errors.New("gateway: refused")
+// errRefused is the one answer to who may not log in: who tries learns neither of keys nor of pods. errUnknown is it, too, where nobody can say
+// whether they may.
+var (
+	errRefused = errors.New("gateway: refused")
+	errUnknown = fmt.Errorf("%w: the store is away", errRefused)
+)
 
 // refusedKey is errRefused of a key.
 type refusedKey struct {
@@ -176,6 +184,7 @@ func (g *Gateway) permits(ctx context.Context, id compute.PodID, key ssh.PublicK
 	if err != nil {
 		if compute.CodeOf(err) != compute.NotFound {
 			g.Log.Error("it cannot be known who may log in to a pod", "pod", id, "error", err)
+			return compute.Pod{}, errUnknown
 		}
 		return compute.Pod{}, errRefused
 	}
@@ -221,7 +230,6 @@ func (g *Gateway) serve(nc net.Conn) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	_ = nc.SetDeadline(time.Time{})
 	g.known(nc)
 
 	c := &connection{
@@ -239,13 +247,13 @@ func (g *Gateway) serve(nc net.Conn) {
 	c.running.Wait()
 }
 
-// stay ends the connection when its client does not answer, or may not be there any more.
+// stay ends the connection when its client does not answer, or may not be there any more. While nobody can say whether it may, it goes on.
 func (c *connection) stay(ctx context.Context, key ssh.PublicKey) {
 	for {
 		if compute.Sleep(ctx, c.Clock, aliveTick) != nil {
 			return
 		}
-		if _, err := c.permits(ctx, c.pod, key); err != nil && ctx.Err() == nil {
+		if _, err := c.permits(ctx, c.pod, key); err != nil && !errors.Is(err, errUnknown) && ctx.Err() == nil {
 			_ = c.conn.Close()
 			return
 		}

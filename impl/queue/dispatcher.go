@@ -163,10 +163,8 @@ func (d *dispatcher) leave(id compute.JobID) {
 // waits reports how many jobs wait.
 func (d *dispatcher) waits() int { return d.normal.len() + d.low.len() }
 
-// empty takes every waiting job out of its queue and gives them, those of normal priority first.
-func (d *dispatcher) empty() []compute.JobID {
-	return d.pop("", d.waits())
-}
+// empty takes every waiting job out of its queue and gives them, each priority in its order.
+func (d *dispatcher) empty() (normal, low []waiting) { return d.normal.empty(), d.low.empty() }
 
 // lose notes that a job was taken from a worker that may still run it.
 func (d *dispatcher) lose(id compute.JobID, w compute.WorkerID) {

@@ -99,6 +99,22 @@ func (f *fifo) pop() (w waiting, ok bool) {
 	return f.take(0, 0), true
 }
 
+// empty takes all out, and gives them in their order.
+func (f *fifo) empty() (all []waiting) {
+	for w, ok := f.pop(); ok; w, ok = f.pop() {
+		all = append(all, w)
+	}
+	return all
+}
+
+// restore puts those that empty took out back at the front, in their order. Others may know of them by now, and have ended them.
+func (f *fifo) restore(all []waiting) {
+	for _, w := range slices.Backward(all) {
+		w.plain = false
+		f.unshift(w)
+	}
+}
+
 // drop takes a job out, wherever it stands, if it does.
 func (f *fifo) drop(k compute.JobKey) {
 	if b, j, ok := f.place(k); ok {

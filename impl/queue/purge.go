@@ -16,22 +16,41 @@ func (q *Queue) Purge(ctx context.Context, user compute.UserID, e compute.Endpoi
 }
 
 func (q *Queue) purge(ctx context.Context, e compute.EndpointID) (removed int, err error) {
+	var normal, low []waiting
 	q.mu.Lock()
-	var ids []compute.JobID
 	if d := q.dispatchers[e]; d != nil {
-		ids = d.empty()
+		normal, low = d.empty()
 	}
 	q.mu.Unlock()
 
-	for len(ids) > 0 {
-		batch := ids[:min(len(ids), sweepBatch)]
+	for _, jobs := range []*[]waiting{&normal, &low} {
+		some, err := q.cancelEach(ctx, e, jobs)
+		removed += some
+		if err != nil {
+			q.restore(e, normal, low)
+			return removed, err
+		}
+	}
+
+	return removed, nil
+}
+
+// cancelEach cancels jobs that were taken out of their queue, and leaves those that it did not come to.
+func (q *Queue) cancelEach(ctx context.Context, e compute.EndpointID, jobs *[]waiting) (removed int, err error) {
+	for len(*jobs) > 0 {
+		batch := make([]compute.JobID, min(len(*jobs), sweepBatch))
+		for i := range batch {
+			batch[i] = (*jobs)[i].key.ID()
+		}
+
 		ended, err := q.cancelWaiting(ctx, batch)
+		if err == nil || store.IsUnknown(err) {
+			*jobs = (*jobs)[len(batch):]
+		}
 		if store.IsUnknown(err) {
 			q.doubtJobs(e, batch...)
-			ids = ids[len(batch):]
 		}
 		if err != nil {
-			q.requeue(e, ids)
 			return removed, err
 		}
 
@@ -39,10 +58,20 @@ func (q *Queue) purge(ctx context.Context, e compute.EndpointID) (removed int, e
 			one.announce(ctx, q, nil)
 		}
 		removed += len(ended)
-		ids = ids[len(batch):]
 	}
 
 	return removed, nil
+}
+
+// restore puts jobs that empty took out back where they stood: before those that came since.
+func (q *Queue) restore(e compute.EndpointID, normal, low []waiting) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if d := q.dispatchers[e]; d != nil {
+		d.normal.restore(normal)
+		d.low.restore(low)
+		d.wake()
+	}
 }
 
 // cancelWaiting cancels those of the jobs that still wait, in one transaction, and gives them.

@@ -142,7 +142,7 @@ func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e comput
 	return h, over
 }
 
-// takeJobs makes those of the jobs the worker's that still wait. A worker that hung up meanwhile loses them again at once.
+// takeJobs makes those of the jobs the worker's that still wait. A worker that hung up meanwhile, or is to end, loses them again at once.
 func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) ([]Taken, error) {
 	if err := q.roomForDoubt(); err != nil {
 		q.requeue(e, ids)
@@ -150,6 +150,7 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 	}
 
 	var taken []Taken
+	ends := false
 	err := q.store.TakeJobs(context.WithoutCancel(ctx), store.Take{Worker: w, Jobs: ids, Taken: func(jobs []Taken, now time.Time) {
 		taken = jobs
 		q.mu.Lock()
@@ -159,6 +160,9 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 			if d := q.dispatchers[e]; d != nil {
 				d.leave(t.ID) // it is there again if memory was made anew meanwhile
 			}
+		}
+		if d := q.dispatchers[e]; d != nil && d.workers[w] != nil {
+			ends = d.workers[w].draining || d.workers[w].leaving
 		}
 	}})
 
@@ -172,7 +176,7 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 	}
 
 	q.demand(e)
-	if ctx.Err() != nil && len(taken) > 0 {
+	if (ctx.Err() != nil || ends) && len(taken) > 0 {
 		q.HandBack(taken)
 		return nil, ctx.Err()
 	}
@@ -278,7 +282,7 @@ func backToQueue(tx store.Jobs, j *compute.Job, change func(*compute.Job)) (bool
 	if next.Status, err = compute.JobMachine.Next(j.Status, compute.JobLeaseLost); err != nil {
 		return false, nil // the table says no
 	}
-	next.WorkerID, next.Output, next.TakenAt = "", nil, time.Time{}
+	next.WorkerID, next.Output, next.OutputSize, next.TakenAt = "", nil, 0, time.Time{} // what it had reported is that attempt's
 	change(&next)
 	moved, err := tx.MoveJob(next, store.GuardOf(*j))
 	if moved {

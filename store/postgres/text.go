@@ -46,7 +46,7 @@ func plain(stored string) (string, error) {
 	b.WriteString(first)
 	for part := range strings.SplitSeq(rest, mark) {
 		if len(part) < 2 {
-			return "", fmt.Errorf("the text %q ends after a mark", stored)
+			break // the beginning of a text that a statement cut here, as lists do with errors
 		}
 		if part[:2] == "--" {
 			b.WriteString(mark)

@@ -176,3 +176,43 @@ func TestSweeps(t *testing.T) {
 		require.Equal(t, []string{"keys", "minutes"}, r.Keys())
 	})
 }
+
+func TestSweeps_GoByWhatFallsDueNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const ms = time.Millisecond
+		began := time.Now()
+		at := func(d time.Duration) time.Time { return began.Add(d) }
+		dues := []time.Time{{}, at(2100 * ms), at(2101 * ms), at(time.Hour), at(0), {}} // said after each sweep
+		want := []time.Duration{1000 * ms, 2000 * ms, 2100 * ms, 2150 * ms, 3150 * ms, 3200 * ms}
+		var times []time.Duration
+
+		ctx, stop := context.WithCancel(t.Context())
+		r := reconcile.NewSweeps(compute.SystemClock{}, slog.New(slog.DiscardHandler), 1, reconcile.Sweep{Name: "due", Tick: time.Second, Do: func(context.Context) error {
+			if times = append(times, time.Since(began)); len(times) == len(want) {
+				stop()
+			}
+			return nil
+		}, Next: func(context.Context) (time.Time, error) { return dues[len(times)-1], nil }})
+
+		r.Run(ctx)
+		require.Equal(t, want, times, "at what is due, but neither later than a tick nor sooner than a twentieth of one")
+	})
+}
+
+func TestSweeps_ThatDoNotKnowWhatIsNextGoByTheirTick(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began, times := time.Now(), []time.Duration{}
+		ctx, stop := context.WithCancel(t.Context())
+		r := reconcile.NewSweeps(compute.SystemClock{}, slog.New(slog.DiscardHandler), 1, reconcile.Sweep{Name: "blind", Tick: time.Second, Do: func(context.Context) error {
+			if times = append(times, time.Since(began)); len(times) == 3 {
+				stop()
+			}
+			return nil
+		}, Next: func(context.Context) (time.Time, error) { return time.Now(), errors.New("the store is away") }})
+
+		r.Run(ctx)
+		require.Equal(t, []time.Duration{time.Second, 2 * time.Second, 3 * time.Second}, times)
+	})
+}

@@ -14,7 +14,14 @@ type Sweep struct {
 	Name string
 	Tick time.Duration // how late it may do what falls due
 	Do   func(context.Context) error
+
+	// Next gives when something falls due next, zero if nothing does, so that what falls due one after the other is not all done at once,
+	// at the tick; nil: nobody knows.
+	Next func(context.Context) (time.Time, error)
 }
+
+// soonest is which part of its tick a sweep waits at least before it is made again.
+const soonest = 20
 
 // Sweeps is the Reconciler of sweeps. Their keys are their names.
 type Sweeps = Reconciler[string, struct{}]
@@ -39,9 +46,33 @@ func NewSweeps(clock compute.Clock, log *slog.Logger, atOnce int, sweeps ...Swee
 		},
 		Reconcile: Each(func(ctx context.Context, one *Look[string, struct{}]) (Next, error) {
 			s := byName[one.Key]
-			return At(clock.Now().Add(s.Tick)), s.Do(ctx)
+			if err := s.Do(ctx); err != nil {
+				return At(clock.Now().Add(s.Tick)), err
+			}
+			return s.next(ctx, clock)
 		}),
 	})
 
 	return r
+}
+
+// next gives when the sweep is made again.
+func (s Sweep) next(ctx context.Context, clock compute.Clock) (Next, error) {
+	var due time.Time
+	if s.Next != nil {
+		var err error
+		if due, err = s.Next(ctx); err != nil {
+			return At(clock.Now().Add(s.Tick)), err
+		}
+	}
+
+	first, last := clock.Now().Add(s.Tick/soonest), clock.Now().Add(s.Tick)
+	switch {
+	case due.IsZero() || due.After(last):
+		return At(last), nil
+	case due.Before(first):
+		return At(first), nil
+	default:
+		return At(due), nil
+	}
 }
