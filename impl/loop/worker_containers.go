@@ -308,6 +308,9 @@ func (l *Workers) carryOut(ctx context.Context, id compute.WorkerID, w *worker) 
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
 	if !w.stopped {
+		if left, err := l.leftToAnother(ctx, w); left || err != nil {
+			return err
+		}
 		err := w.runtime.Stop(ctx, string(id), w.ending.grace())
 		if err != nil && !errors.Is(err, runtime.ErrUnknown) {
 			l.Log.Error("worker could not be stopped", "worker", id, "error", err) // its removal ends it, too
@@ -321,6 +324,23 @@ func (l *Workers) carryOut(ctx context.Context, id compute.WorkerID, w *worker) 
 		return err
 	}
 	return l.erase(ctx, w.endpoint, id, w.key, w.end, w.ending.interrupted)
+}
+
+// leftToAnother reports whether the container of a worker is to go on, because another replica owns the store by now and has taken it up: which
+// a write shows, of nothing. While the store is away nobody can say. What runs here alone ends with this server.
+func (l *Workers) leftToAnother(ctx context.Context, w *worker) (bool, error) {
+	if w.runtime == l.Local {
+		return false, nil
+	}
+	err := l.Store.Write(ctx, func(store.Tx) error { return nil })
+	switch store.TroubleOf(err) {
+	case store.Moved:
+		return true, nil
+	case store.Away:
+		return false, err
+	default:
+		return false, nil
+	}
 }
 
 // erase removes what is stored of a worker but for what is kept of one that has ended, and puts its jobs back in the queue; those of one

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"slices"
@@ -322,4 +323,42 @@ func TestWorkers_Drop(t *testing.T) {
 	there, err := s.containers.List(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, there)
+}
+
+// moved is a store that another replica owns by now: it takes no writes.
+type moved struct{ store.Store }
+
+func (moved) Write(context.Context, func(store.Tx) error) error {
+	return store.Troubled(store.Moved, nil)
+}
+
+// A server that is not the owner any more leaves the containers to who is, and has taken them up.
+func TestWorkers_OfAnotherOwnerAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2, nil)
+	s.step(0)
+	s.step(sim.DefaultBoot)
+	ended, end := context.WithCancel(t.Context())
+	end()
+
+	there := func() int {
+		ids, err := s.containers.List(t.Context())
+		require.NoError(t, err)
+		up := 0
+		for _, id := range ids {
+			if state, err := s.containers.Inspect(t.Context(), id); err == nil && state.Phase == runtime.Up {
+				up++
+			}
+		}
+		return up
+	}
+
+	s.workers.Store = moved{s.db}
+	s.workers.Run(ended)
+	require.Equal(t, 2, there())
+
+	s.begin()
+	s.step(0)
+	s.workers.Run(ended)
+	require.Zero(t, there(), "its own end with it")
 }
