@@ -1,0 +1,115 @@
+package queue_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/store"
+)
+
+// meddled is a store in whose calls something else happens.
+type meddled struct {
+	store.Store
+	taking  func()       // before jobs are taken
+	writing func() error // before a write, which fails with its error
+}
+
+func (m *meddled) TakeJobs(ctx context.Context, t store.Take) error {
+	if m.taking != nil {
+		m.taking()
+	}
+	return m.Store.TakeJobs(ctx, t)
+}
+
+func (m *meddled) Write(ctx context.Context, f func(store.Tx) error) error {
+	if m.writing != nil {
+		if err := m.writing(); err != nil {
+			return err
+		}
+	}
+	return m.Store.Write(ctx, f)
+}
+
+// meddle has the queue work with a store in whose calls something else happens.
+func (b *bench) meddle() *meddled {
+	m := &meddled{Store: b.db}
+	b.db = m
+	b.queue = b.beside(1)
+	return m
+}
+
+func TestTake_JobThatGoesBackForgetsItsProgress(t *testing.T) {
+	t.Parallel()
+	for name, progress := range map[string]string{"short": `"half"`, "long": `"` + strings.Repeat("half", 100_000) + `"`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := open(t)
+			id := b.run(queue.Submission{})
+			b.take("w", 1)
+			require.NoError(t, b.queue.Progress(t.Context(), user, b.endpoint, "w", id, json.RawMessage(progress)))
+			require.NotZero(t, len(b.status(id).Output)+b.status(id).OutputSize)
+
+			b.sweepAfter(31 * time.Second)
+			j := b.status(id)
+			require.Equal(t, compute.JobInQueue, j.Status)
+			require.Empty(t, j.Output)
+			require.Zero(t, j.OutputSize)
+
+			taken, err := b.queue.Take(t.Context(), user, b.endpoint, "w2", 1)
+			require.NoError(t, err)
+			require.Empty(t, taken[0].Output, "nobody holds it while the job runs again")
+			require.Empty(t, b.status(id).Output)
+		})
+	}
+}
+
+func TestTake_WorkerThatIsToEndMeanwhileGetsNothing(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	m := b.meddle()
+	id := b.run(queue.Submission{})
+	m.taking = func() {
+		m.taking = nil
+		require.True(t, b.queue.Drain(b.endpoint, "w"), "it holds nothing yet")
+	}
+
+	require.Empty(t, b.take("w", 1))
+	require.Equal(t, compute.JobInQueue, b.status(id).Status)
+	require.Equal(t, []compute.JobID{id}, b.take("w2", 1))
+	require.Zero(t, b.status(id).Retries, "no attempt is spent")
+}
+
+func TestPurge_LeavesWhatItDidNotComeToAsItStood(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	m := b.meddle()
+	var low, normal []compute.JobID
+	for range 2 {
+		low = append(low, b.run(queue.Submission{LowPriority: true}))
+	}
+	for range 60 {
+		normal = append(normal, b.run(queue.Submission{}))
+	}
+
+	writes, broken := 0, errors.New("broken")
+	m.writing = func() error {
+		if writes++; writes == 2 {
+			return broken
+		}
+		return nil
+	}
+	removed, err := b.queue.Purge(t.Context(), user, b.endpoint)
+	require.ErrorIs(t, err, broken)
+	require.Equal(t, 25, removed)
+
+	normal = append(normal[removed:], b.run(queue.Submission{}))
+	require.Equal(t, append(normal, low...), b.take("w", 100))
+}
