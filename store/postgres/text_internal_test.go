@@ -18,5 +18,11 @@ func FuzzEveryTextComesBackAsItWas(f *testing.F) {
 		back, err := plain(stored)
 		require.NoError(t, err)
 		require.Equal(t, text, back)
+
+		cut := []rune(stored)
+		for n := range cut {
+			_, err := plain(string(cut[:n]))
+			require.NoError(t, err, "a statement gives the first %d characters", n)
+		}
 	})
 }

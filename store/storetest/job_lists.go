@@ -74,6 +74,24 @@ func jobsListed(t *testing.T, open Open) {
 	}
 }
 
+// An error is cut at any character, also at one that the store keeps as several.
+func cutErrorsListed(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	for n := range 6 {
+		j := job(timedJobID(n))
+		j.EndpointID, j.Status, j.CreatedAt = "cut", compute.JobFailed, start
+		j.EndedAt, j.Error = start, strings.Repeat("e", store.ErrorShown-n)+"\x00 and more"
+		insertJobs(t, s, j)
+	}
+
+	found := read(t, s, func(tx store.Tx) ([]store.FoundJob, error) { return tx.ListJobs(store.JobSearch{EndpointID: "cut", Limit: 10}) })
+	require.Len(t, found, 6)
+	for _, one := range found {
+		require.True(t, strings.HasPrefix(one.Error, strings.Repeat("e", store.ErrorShown-5)), one.Error)
+		require.LessOrEqual(t, len(one.Error), store.ErrorShown)
+	}
+}
+
 func inputSizes(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	for id, size := range map[compute.JobID]int{"none": 0, "short": 7, "long": compute.PieceSize + 1} {

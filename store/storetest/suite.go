@@ -103,6 +103,7 @@ var jobs = map[string]func(*testing.T, Open){
 	"a job is taken once":                                        jobTake,
 	"long inputs and outputs come in pieces":                     jobPieces,
 	"jobs are listed by endpoint, time and error":                jobsListed,
+	"an error is listed wherever it is cut":                      cutErrorsListed,
 	"the size of an input is known":                              inputSizes,
 }
 
