@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -210,6 +211,22 @@ var _ = area(func() {
 
 		c.done("other", id, `{"output":"right"}`)
 		require.Equal(c, "right", c.status(id)["output"])
+	})
+
+	waited("queue.lease.progress", []string{"takeJob", "finishJob", "status"}, 30*time.Second, func(c *Check) {
+		id := c.submit(job)
+		c.takeJob("gone", id)
+		c.done("gone", id, `{"status":"IN_PROGRESS","output":"`+strings.Repeat("half", 50_000)+`"}`)
+		require.Contains(c, c.status(id), "output")
+		c.almost(30 * time.Second)
+		c.rest()
+
+		j := c.status(id)
+		require.Equal(c, "IN_QUEUE", j["status"])
+		require.NotContains(c, j, "output")
+		c.takeJob("next", id)
+		require.NotContains(c, c.status(id), "output")
+		c.done("next", id, `{}`)
 	})
 
 	waited("queue.lease.no-sign", []string{"takeJob"}, 30*time.Second, func(c *Check) {
