@@ -24,6 +24,8 @@ var _ = area(func() {
 			require.Equal(c, want, made[member], member)
 		}
 		require.Equal(c, []any{"12.8"}, made["gpu"].(map[string]any)["allowedCudaVersions"])
+		made = c.make(serverless, c.edited(c.without(gpuEndpoint, "image"), fromTemplate(at), `"gpu":{"pools":["ADA_24"],"minCudaVersion":"12.9"}`))
+		require.Empty(c, made["gpu"].(map[string]any)["allowedCudaVersions"], "a least version is the body's word, too")
 
 		made = c.make(serverless, c.edited(gpuEndpoint, fromTemplate(at), `"disk":5,"env":{"A":"body","C":"body"},"args":"","ports":[]`))
 		for member, want := range c.parsed(`{"image":"i","args":"","disk":5,"ports":[],"env":{"A":"body","B":"t","C":"body"}}`).(map[string]any) {
@@ -111,7 +113,9 @@ var _ = area(func() {
 		for _, path := range []string{"", "/workers", "/releases"} {
 			c.Refused(c.REST("GET", serverless+"/nosuchendpoint"+path, ""), 404)
 		}
-		c.Refused(c.REST("PATCH", serverless+"/nosuchendpoint", `{}`), 404)
+		for _, body := range []string{`{}`, `{"networkVolumes":["a"],"mounts":{"network":[{"volumeId":"b"}]}}`} {
+			c.Refused(c.REST("PATCH", serverless+"/nosuchendpoint", body), 404)
+		}
 		c.Refused(c.REST("DELETE", serverless+"/nosuchendpoint", ""), 404)
 	})
 

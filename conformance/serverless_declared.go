@@ -26,6 +26,12 @@ var _ = area(func() {
 			require.Contains(c, a.JSON["detail"], map[bool]string{true: "template", false: member}[member == "templateId"]+": the endpoint is declared by the server's settings", member)
 		}
 
+		for _, body := range []string{`{"cmd":["-c","import os"]}`, `{"templateId":"","cmd":["-c","import os"]}`, `{"templateId":"","entrypoint":["sh"]}`} {
+			a := c.REST("PATCH", at, body)
+			c.Refused(a, 409)
+			require.Contains(c, a.JSON["detail"], "args: the endpoint is declared by the server's settings", body)
+		}
+
 		a := c.REST("PATCH", at, `{"args":"x","image":"y"}`)
 		c.Refused(a, 409)
 		require.Contains(c, a.JSON["detail"], "image, args: ")
@@ -57,6 +63,7 @@ var _ = area(func() {
 			c.savingEndpoint(id + `,templateId:"` + template + `"`),
 			c.savingEndpoint(id + `,template:{name:"new",imageName:"i",env:[{key:"BROWSER",value:"/evil"}]}`),
 			c.savingEndpoint(id + `,gpuIds:"ADA_24"`),
+			c.savingEndpoint(id + `,compliance:[GDPR]`),
 			c.graphQL(`mutation{updateEndpointTemplate(input:{endpointId:"` + c.Declared + `",templateId:"` + template + `"}){id}}`),
 		} {
 			require.Contains(c, c.wrongly(a, 200, "CONFLICT"), "the endpoint is declared by the server's settings")

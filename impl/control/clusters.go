@@ -1,8 +1,8 @@
 package control
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -57,7 +57,7 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 		members[i].ClusterType = made.Type
 	}
 
-	var full error // of the first data center that cannot hold all of them
+	var full error // of the first data center that could hold all of them if it were not full
 	for _, id := range candidates {
 		n.Pod.DataCenterIDs = []string{id}
 		d, _ := c.catalog.DataCenter(id)
@@ -74,7 +74,9 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 			return Cluster{}, err
 		}
 
-		full = cmp.Or(full, err)
+		if full == nil || errors.Is(err, ErrFull) && !errors.Is(full, ErrFull) { // that one has what the cluster needs, such as its volume
+			full = err
+		}
 	}
 
 	return Cluster{}, full

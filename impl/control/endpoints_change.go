@@ -45,7 +45,7 @@ func changeEnvironment(tx store.FlashApps, e *compute.Endpoint, x EndpointChange
 
 // changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
 func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *EndpointChange) (err error) {
-	if x.Template == nil && x.TemplateID == nil {
+	if x.Template == nil && (x.TemplateID == nil || *x.TemplateID == "") { // nothing is copied
 		if err := x.command(e.Args); err != nil {
 			return err
 		}
@@ -112,13 +112,13 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 
 func errNoImage() error { return invalid("/image: is required without a template") }
 
-// withCUDA gives the change with the versions, unless it names some. The change may be nil.
+// withCUDA gives the change with the versions, unless it names some, or the least one. The change may be nil.
 func (g *EndpointGPUChange) withCUDA(versions []string) *EndpointGPUChange {
 	var with EndpointGPUChange
 	if g != nil {
 		with = *g
 	}
-	if with.CUDAVersions == nil {
+	if with.CUDAVersions == nil && (with.LeastCUDA == nil || *with.LeastCUDA == "") {
 		with.CUDAVersions = versions
 	}
 	return &with

@@ -128,6 +128,7 @@ func checkDeclared(e compute.Endpoint, x EndpointChange) error {
 		{"gpu", x.GPU != nil},
 		{"cpu", x.CPUs != nil},
 		{"dataCenterIds", x.DataCenterIDs != nil && !slices.Equal(x.DataCenterIDs, e.DataCenterIDs)},
+		{"compliance", x.Compliance != nil && !slices.Equal(x.Compliance, e.Compliance)},
 		{"networkVolumes", x.VolumeIDs != nil && !slices.Equal(x.VolumeIDs, e.VolumeIDs)},
 		{"mounts.global", len(x.GlobalIDs) > 0}, // it has none
 		{"flashEnvironmentId", differs(x.Environment, e.Environment)},

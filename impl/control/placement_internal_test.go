@@ -312,7 +312,7 @@ func TestControl_Choose_TakesACloudWhereTheVolumeIs(t *testing.T) {
 	t.Parallel()
 	// In the other data center the cheaper cloud has room: that is of no use to a pod with this volume.
 	c := openControl(t, openStore(t), []Host{
-		{ID: "near", DataCenterID: "EU-RO-1", Cloud: compute.Secure, GPU: "NVIDIA GeForce RTX 4090", GPUCount: 1, VCPUs: 8, MemoryGB: 64, DiskGB: 100},
+		{ID: "near", DataCenterID: "EU-RO-1", Cloud: compute.Secure, GPU: "NVIDIA GeForce RTX 4090", GPUCount: 1, VCPUs: 8, MemoryGB: 64, DiskGB: 200},
 		{ID: "far", DataCenterID: "US-KS-2", Cloud: compute.Community, GPU: "NVIDIA GeForce RTX 4090", GPUCount: 1, VCPUs: 8, MemoryGB: 64, DiskGB: 100},
 	})
 	v, err := c.CreateVolume(t.Context(), "u", NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})
@@ -326,6 +326,12 @@ func TestControl_Choose_TakesACloudWhereTheVolumeIs(t *testing.T) {
 	}
 
 	require.Equal(t, compute.Community, choose())
+	for _, big := range []NewPod{{DiskGB: 101}, {Persistent: &compute.PersistentMount{SizeGB: 90, Path: "/p"}}} {
+		n.DiskGB, n.Persistent = big.DiskGB, big.Persistent
+		require.Equal(t, compute.Secure, choose(), "the other one has too little disk")
+	}
+
+	n.DiskGB, n.Persistent = 0, nil
 	n.Network = []compute.NetworkMount{{VolumeID: v.ID, Path: "/v"}}
 	require.Equal(t, compute.Secure, choose())
 	n.Network[0].VolumeID = "nobody"

@@ -43,6 +43,9 @@ type NewPod struct {
 
 const defaultDiskGB = 20 // rule pods.defaults
 
+// costTolerance is by how much a price in USD may be over what it may be at most: a part of that, as of a cluster's, is rounded.
+const costTolerance = 0.5e-9
+
 // CreatePod checks the rules between fields and stores the pod, PROVISIONING. Rejected names the field; NotFound a
 // network volume, credential or template that does not exist.
 func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) (made compute.Pod, err error) {
@@ -135,7 +138,7 @@ func (c *Control) newPod(ctx context.Context, user compute.UserID, n NewPod) (co
 	}
 
 	p.CostPerHour = price
-	if n.MaxCost > 0 && price > n.MaxCost {
+	if n.MaxCost > 0 && price-n.MaxCost > costTolerance {
 		return p, compute.Errorf(compute.Rejected, "the pod would cost %g USD an hour, over the limit of %g", price, n.MaxCost)
 	}
 	if err = c.catalog.checkPlace(n.GPU, n.DataCenterIDs, n.GlobalNetworking); err != nil {

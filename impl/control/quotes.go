@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -48,6 +49,9 @@ func (c *Control) Quote(w Wanted) Quote {
 		if price := times(offer.Price, x.Count); asked.all > 0 && (q.Cloud == "" || price < q.Price) {
 			q.Cloud, q.Price, q.Stock, q.LeastBid = cloud, price, stockOf(asked.all), times(offer.LeastBid(), x.Count)
 		}
+		if asked.all > 0 { // though another one may take the place before the looks below
+			can[x.Count], most = true, max(most, x.Count)
+		}
 
 		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {
 			if c.placement.hasPlace(&x) {
@@ -80,9 +84,14 @@ func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, typ
 		}
 	}
 
+	disk := cmp.Or(n.DiskGB, defaultDiskGB)
+	if n.Persistent != nil {
+		disk += n.Persistent.SizeGB
+	}
 	for _, id := range types {
 		w := Wanted{
-			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, GlobalNetwork: n.GlobalNetworking, Needs: n.Needs,
+			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, GlobalNetwork: n.GlobalNetworking, DiskGB: disk,
+			Needs: n.Needs,
 		}
 		if q := c.Quote(w); q.Cloud != "" {
 			n.GPU, n.Cloud = &w.GPU, q.Cloud

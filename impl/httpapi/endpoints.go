@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -54,7 +55,8 @@ func (h restHandlers) GetEndpoint(c echo.Context, id string) error {
 func (h restHandlers) UpdateEndpoint(c echo.Context, id string) error {
 	change, err := endpointChange(bodyOf[rest.UpdateEndpointRequest](c))
 	if err != nil {
-		return err
+		_, missing := h.Endpoints.Get(contextOf(c), callerOf(c).UserID, compute.EndpointID(id)) // whether it is there comes first
+		return cmp.Or(missing, err)
 	}
 	endpoint, err := h.Endpoints.Update(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), change)
 	if err != nil {
