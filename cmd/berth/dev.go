@@ -63,16 +63,16 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 
 			ctx, end := context.WithCancel(cmd.Context())
 			defer end()
-			return serve(ctx, config, func(s *app.Server) error {
+			var outcome error // of the one job
+			err = serve(ctx, config, func(s *app.Server) error {
 				key, err := s.DevKey(cmd.Context())
 				if err != nil {
 					return err
 				}
 				if input != nil {
-					if err = runOnce(cmd, s, key, input); err == nil {
-						end()
-					}
-					return err
+					outcome = runOnce(cmd, s, key, input)
+					end()
+					return nil
 				}
 
 				go newWatch(w.files, config.Data).run(cmd.Context(), func() {
@@ -85,6 +85,7 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 
 				return w.greet(cmd.OutOrStdout(), s, key, config.Data)
 			})
+			return errors.Join(outcome, err)
 		},
 	}
 

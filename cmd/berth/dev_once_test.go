@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -37,6 +39,26 @@ func TestDev_RunsOneJobAndEnds(t *testing.T) {
 	r = once("echo", "--input", `{"n":`)
 	require.Equal(t, exitUsage, r.code)
 	require.Contains(t, r.err, "--input: it is not JSON")
+}
+
+func TestDev_InterruptedBeforeItsJobEndsFails(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	running := filepath.Join(t.TempDir(), "running")
+	context.AfterFunc(t.Context(), interrupt)
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(running); err == nil {
+				interrupt()
+			}
+			<-time.After(10 * time.Millisecond)
+		}
+	}()
+
+	r := call(ctx, "", "dev", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--log-level", "error", "--input", `{"ms":600000}`,
+		"--", "env", asProgram+"=1", "sh", "-c", `touch "$1"; exec "$2" worker --handler sleep`, "sh", running, os.Args[0])
+	require.Equal(t, exitInterrupted, r.code, r.err)
 }
 
 func TestDev_KnowsTheEnvironmentThatItIsInstalledIn(t *testing.T) {

@@ -45,6 +45,9 @@ func (u upstreamFlags) read(restFlag, queueFlag, graphqlFlag string) (up record.
 	return up, nil
 }
 
+// cutTime is how long the recorder waits for exchanges that were cut off, which are written then.
+const cutTime = 2 * time.Second
+
 func newRecordCommand() *cobra.Command {
 	var to upstreamFlags
 	var listen string
@@ -81,7 +84,9 @@ Bodies longer than --body, and everything after the first --most exchanges, are 
 			if err != nil {
 				return errors.Join(err, l.Close(), file.Close())
 			}
-			return errors.Join(front(cmd, l, proxy, fmt.Sprintf("records what goes to %s in %s", upstream.REST.Redacted(), args[0])), file.Close())
+			err = front(cmd, l, proxy, fmt.Sprintf("records what goes to %s in %s", upstream.REST.Redacted(), args[0]))
+			proxy.Wait(cutTime) // streams were cut off a moment ago: they are kept as far as they were read
+			return errors.Join(err, file.Close())
 		},
 	}
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,28 @@ func TestRecord_PlayAndCompare(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(found.out), &report))
 	require.Equal(t, "/name", strings.TrimPrefix(report.Differences[0]["place"].(string), "body "))
 	require.Zero(t, call(t.Context(), "", append(against, "--ignore", "/name")...).code)
+}
+
+func TestRecord_KeepsStreamsThatAreCutAsFarAsTheyWere(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	pod := s.document("pods", "create", "--name", "p", "--image", "i", "--cpu", "cpu3g", "--vcpus", "2", "--wait")["id"].(string)
+	file := filepath.Join(t.TempDir(), "session.jsonl")
+	proxy, stop := upAt(t, "record", "--upstream", s.server.URL(), file)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, proxy+"/v2/pods/"+pod+"/logs", http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+s.server.FirstKey())
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	line, err := bufio.NewReader(res.Body).ReadString('\n')
+	require.NoError(t, err)
+
+	require.Zero(t, stop().code)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "/v2/pods/"+pod+"/logs")
+	require.Contains(t, string(text), strings.TrimSpace(line))
 }
 
 func TestRecord_RefusesWhatMakesNoSense(t *testing.T) {

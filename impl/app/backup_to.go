@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/atomicfile"
@@ -18,6 +20,29 @@ import (
 	"github.com/berthdev/berth/store/ship"
 	"github.com/berthdev/berth/store/sqlite"
 )
+
+// dayClock tells the time of day, since a backup is restored as of one, also after a sleep of the machine and a step of its clock. It never goes
+// back.
+type dayClock struct {
+	compute.SystemClock
+	last *atomic.Int64 // nanoseconds since 1970
+}
+
+// day is that of this process.
+var day = dayClock{last: new(atomic.Int64)}
+
+// Now is the time of day, or the latest that it has told.
+func (d dayClock) Now() time.Time {
+	for {
+		now, last := d.Wall().UnixNano(), d.last.Load()
+		if now <= last {
+			return time.Unix(0, last).UTC()
+		}
+		if d.last.CompareAndSwap(last, now) {
+			return time.Unix(0, now).UTC()
+		}
+	}
+}
 
 // startBackup has the database shipped to where the settings say; nil: nowhere. When that is undone, the rest is shipped first.
 func startBackup(c Config, db *sqlite.DB, sealed secrets, u *undo) (*ship.Shipper, error) {
@@ -34,7 +59,7 @@ func startBackup(c Config, db *sqlite.DB, sealed secrets, u *undo) (*ship.Shippe
 	}
 
 	s := ship.Start(ship.Options{
-		Source: db, Target: to, Every: c.BackupEvery, Keep: c.BackupKeep, Key: key, Clock: compute.SystemClock{}, Log: c.Log,
+		Source: db, Target: to, Every: c.BackupEvery, Keep: c.BackupKeep, Key: key, Clock: day, Log: c.Log,
 		Random: func() string { return strings.ToLower(rand.Text()[:8]) },
 	})
 	u.push("backup", func() error {
@@ -57,7 +82,7 @@ func backupStatus(s *ship.Shipper) func() observe.Backup {
 		if t.Shipped.After(since) {
 			since = t.Shipped
 		}
-		return observe.Backup{Age: compute.SystemClock{}.Now().Sub(since), Bytes: t.Bytes, Failures: t.Failures, Ended: t.Broken}
+		return observe.Backup{Age: day.Now().Sub(since), Bytes: t.Bytes, Failures: t.Failures, Ended: t.Broken}
 	}
 }
 
@@ -88,6 +113,9 @@ type Shipped struct {
 	Damaged    []string  `json:"damaged"`  // bases that cannot be read, in place of which an earlier one was taken
 }
 
+// fetchedPrefix begins the name of the folder in which a restore puts together what it fetches.
+const fetchedPrefix = "fetched-"
+
 // restoreShipped makes a backup of what a server shipped, and restores that.
 func restoreShipped(ctx context.Context, o RestoreOptions) (r Restored, err error) {
 	from, err := ship.Open(o.File, o.Endpoint, os.Getenv)
@@ -98,10 +126,13 @@ func restoreShipped(ctx context.Context, o RestoreOptions) (r Restored, err erro
 	if err := errors.Join(err, atomicfile.SyncDir(in...)); err != nil {
 		return r, err
 	}
+	if err := closeToOthers(o.Data, slog.New(slog.DiscardHandler)); err != nil {
+		return r, err
+	}
 	if err := checkRoom(filepath.Join(o.Data, databaseFile), o); err != nil { // before all is fetched
 		return r, err
 	}
-	dir, err := os.MkdirTemp(o.Data, "fetched-*") // its owner's alone
+	dir, err := os.MkdirTemp(o.Data, fetchedPrefix+"*") // its owner's alone
 	if err != nil {
 		return r, err
 	}

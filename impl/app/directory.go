@@ -124,7 +124,7 @@ func isOurs(name string) bool {
 	for _, k := range runtime.Kinds() {
 		ours = append(ours, k.Folders...)
 	}
-	return slices.Contains(ours, strings.TrimSuffix(name, ".new")) || strings.HasPrefix(name, databaseFile) || strings.HasPrefix(name, secretFile)
+	return slices.Contains(ours, strings.TrimSuffix(name, ".new")) || strings.HasPrefix(name, databaseFile) || strings.HasPrefix(name, secretFile) || strings.HasPrefix(name, fetchedPrefix)
 }
 
 // checkFiles looks at the files that matter: each is its owner's alone and nobody else's, and the database, if this is where it belongs, is

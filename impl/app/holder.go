@@ -26,14 +26,14 @@ type holder struct {
 
 	mu           sync.RWMutex // held for writing while there is no service
 	now          *service
-	requests     sync.WaitGroup // of those that are answered, but for the ones that load
-	inner, early *undo          // of the service, and of what it does unasked
+	requests     *sync.WaitGroup // of those that it answers, but for the ones that load
+	inner, early *undo           // of the service, and of what it does unasked
 }
 
 // newHolder makes one that has no service yet.
 func newHolder(g ground) *holder {
 	undone := g.config.probe.undone
-	return &holder{ground: g, inner: &undo{undone: undone}, early: &undo{undone: undone}}
+	return &holder{ground: g, requests: &sync.WaitGroup{}, inner: &undo{undone: undone}, early: &undo{undone: undone}}
 }
 
 // held gives the ground of a service of the holder.
@@ -57,13 +57,13 @@ func loads(r *http.Request) bool {
 // ServeHTTP answers a request. While a state is loaded it waits.
 func (h *holder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.RLock()
-	v, counted := h.now, !loads(r)
+	v, requests, counted := h.now, h.requests, !loads(r)
 	if counted {
-		h.requests.Add(1)
+		requests.Add(1)
 	}
 	h.mu.RUnlock()
 	if counted {
-		defer h.requests.Done()
+		defer requests.Done()
 	}
 	v.handler.ServeHTTP(w, r)
 }
@@ -88,8 +88,8 @@ func (h *holder) replace(ctx context.Context, file string) (err error) {
 
 	path := filepath.Join(c.Data, databaseFile)
 	before := path + beforeLoad
-	if err := errors.Join(ending, sqlite.RemoveFiles(before), os.Rename(path, before)); err != nil {
-		return errors.Join(err, h.begin(ctx, c))
+	if err := errors.Join(ending, sqlite.RemoveFiles(before), setAside(path, before)); err != nil {
+		return errors.Join(err, setBack(before, path), h.begin(ctx, c))
 	}
 	c.loaded("set aside")
 	err = os.Rename(file, path)
@@ -101,7 +101,30 @@ func (h *holder) replace(ctx context.Context, file string) (err error) {
 		c.loaded("begun")
 		return errors.Join(atomicfile.SyncDir(c.Data), sqlite.RemoveFiles(before))
 	}
-	return errors.Join(err, sqlite.RemoveFiles(path), os.Rename(before, path), h.begin(ctx, c))
+	return errors.Join(err, sqlite.RemoveFiles(path), setBack(before, path), h.begin(ctx, c))
+}
+
+// setAside renames a database, then its log: one that another program reads keeps that when it is closed, and what takes its place must not get it.
+func setAside(from, to string) error {
+	return errors.Join(os.Rename(from, to), renameBeside(from, to))
+}
+
+// setBack is the other way round, if a database was set aside: it is there again once its log is.
+func setBack(from, to string) error {
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(renameBeside(from, to), os.Rename(from, to))
+}
+
+// renameBeside renames what SQLite keeps beside a database.
+func renameBeside(from, to string) error {
+	for _, name := range sqlite.Beside(from) {
+		if err := os.Rename(name, to+strings.TrimPrefix(name, from)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // beforeLoad ends the name that the database has while another one takes its place.
@@ -112,10 +135,7 @@ func takeBack(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(path+beforeLoad, path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return setBack(path+beforeLoad, path)
 }
 
 // longestSleep is longer than a request can sleep on the clock.
@@ -125,9 +145,10 @@ const longestSleep = 2 * 366 * 24 * time.Hour
 func (h *holder) end() error {
 	err := h.early.all(false)
 	h.now.controls.clock.Advance(longestSleep) // who sleeps on it is answered
-	ended := make(chan struct{})
+	ended, requests := make(chan struct{}), h.requests
+	h.requests = &sync.WaitGroup{} // those of the next service are not waited for, should some of these go on
 	go func() {
-		h.requests.Wait()
+		requests.Wait()
 		close(ended)
 	}()
 	over, stop := compute.SystemClock{}.After(h.ground.config.Drain)

@@ -187,6 +187,43 @@ func TestStates_AreSoManyAndSoLargeAtMost(t *testing.T) {
 	require.NoError(t, small.LoadState(t.Context(), "first"), "what was saved before stays")
 }
 
+// Who reads the database meanwhile keeps the log of the old one, which is none of the new one's.
+func TestStates_LoadBesideAReader(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := seededServer(t, app.Config{Data: dir})
+	volumes := func() (names []string) {
+		_, body := call(t, "GET", s.URL()+"/v2/global-volumes", seededKey, "")
+		for _, one := range body["globalVolumes"].([]any) {
+			names = append(names, one.(map[string]any)["name"].(string))
+		}
+		return names
+	}
+	saved := volumes()
+	require.NoError(t, s.SaveState(t.Context(), "first"))
+
+	db, err := sql.Open("sqlite", filepath.Join(dir, "berth.db"))
+	require.NoError(t, err)
+	defer func() { _ = db.Close() }()
+	reader, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	var keys int
+	require.NoError(t, reader.QueryRowContext(t.Context(), "SELECT count(*) FROM keys").Scan(&keys))
+	for i := range 10 {
+		status, body := call(t, "POST", s.URL()+"/v2/global-volumes", seededKey, fmt.Sprintf(`{"name":"later-%d"}`, i))
+		require.Equal(t, 201, status, body)
+	}
+
+	for range 2 {
+		require.NoError(t, s.LoadState(t.Context(), "first"))
+		require.Equal(t, saved, volumes())
+	}
+	require.NoError(t, reader.Rollback())
+	left, err := filepath.Glob(filepath.Join(dir, "*.before*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
 func TestStates_KillInALoadLeavesOneOfTheTwo(t *testing.T) {
 	t.Parallel()
 	for i, step := range app.LoadSteps {

@@ -181,6 +181,19 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	x.done = true
 }
 
+// Wait waits until the exchanges that go on are written, or the time is over. No more are recorded then.
+func (r *Recorder) Wait(most time.Duration) {
+	over, stop := compute.SystemClock{}.After(most)
+	defer stop()
+	for range atOnce {
+		select {
+		case r.going <- struct{}{}:
+		case <-over:
+			return
+		}
+	}
+}
+
 type recordingKey struct{}
 
 // recording is an exchange on its way into the recording. It sees what goes by.
