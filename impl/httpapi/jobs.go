@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"time"
 
@@ -36,17 +37,29 @@ func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSy
 	}
 	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), asked, waitOf(p.Wait))
 	h.note(c, "job", string(j.ID))
-	return h.answerJob(c, j, cmp.Or(err, h.stillGood(c)))
+	return h.answerLatest(c, e, j, cmp.Or(err, h.stillGood(c)))
 }
 
 // Status is GET /v2/{endpointId}/status/{jobId}.
 func (h queueHandlers) Status(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusParams) error {
 	if p.TTL != nil {
 		j, err := h.Queue.SetTTL(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), milliseconds(*p.TTL))
-		return h.answerJob(c, j, err)
+		return h.answerLatest(c, e, j, err)
 	}
 	j, err := h.Queue.Status(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id))
-	return h.answerJob(c, j, err)
+	return h.answerLatest(c, e, j, err)
+}
+
+// answerLatest is answerJob. Where the output has been replaced since the job was read, the job is read again: nothing is written yet.
+func (h queueHandlers) answerLatest(c echo.Context, e queue.EndpointID, j compute.Job, err error) error {
+	const tries = 5
+	for range tries {
+		if err = h.answerJob(c, j, err); !errors.Is(err, errReplaced) {
+			return err
+		}
+		j, err = h.Queue.Status(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), j.ID)
+	}
+	return cmp.Or(err, errReplaced)
 }
 
 // StatusPost is Status for the clients that POST.
@@ -57,7 +70,7 @@ func (h queueHandlers) StatusPost(c echo.Context, e queue.EndpointID, id queue.J
 // StatusSync is GET /v2/{endpointId}/status-sync/{jobId}.
 func (h queueHandlers) StatusSync(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusSyncParams) error {
 	j, err := h.Queue.Wait(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), waitOf(p.Wait))
-	return h.answerJob(c, j, cmp.Or(err, h.stillGood(c)))
+	return h.answerLatest(c, e, j, cmp.Or(err, h.stillGood(c)))
 }
 
 // StatusSyncPost is StatusSync for the clients that POST.
@@ -165,7 +178,9 @@ func (s *Services) answerJob(c echo.Context, j compute.Job, err error) error {
 	}
 	return answerWith(c, func(b []byte) document {
 		d := documentOf(b, &j)
-		d.long = s.long(&j, compute.JobOutput, j.OutputSize)
+		if j.Output == nil { // else it is at hand: the end of a job with a webhook reads it
+			d.long = s.long(&j, compute.JobOutput, j.OutputSize)
+		}
 		return d
 	})
 }

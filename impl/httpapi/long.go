@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -52,11 +53,17 @@ func (l *longText) open(ctx context.Context, key compute.KeyID) (err error) {
 	}
 
 	l.text, err = l.Queue.Pieces(ctx, l.job, l.of, 0, count)
+	if l.of == compute.JobOutput && (compute.CodeOf(err) == compute.NotFound || err == nil && !lasting && len(l.text) != l.size) {
+		err = errReplaced
+	}
 	if err != nil {
 		l.close()
 	}
 	return err
 }
+
+// errReplaced is that of an output that is another one, or none, since its job was read.
+var errReplaced error = &compute.Error{Code: compute.Unavailable, Detail: "the output changes faster than it can be read: ask again", RetryAfter: time.Second}
 
 // write writes the text, which was opened. An error of the store means that the client gets less than was announced, and sees that.
 func (l *longText) write(c echo.Context) error {

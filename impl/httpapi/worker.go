@@ -22,6 +22,9 @@ var _ worker.ServerInterface = workerHandlers{}
 // id may end in &job_in_progress=0. A worker's own key is good for that worker alone.
 func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerID, error) {
 	name, _, _ := strings.Cut(id, "&")
+	if name == "" || name == "*" { // nobody, and anybody
+		return "", "", &compute.Error{Code: compute.Invalid, Detail: "the worker has no id", Fields: []string{"workerId: must be the id of a worker, which neither * nor an empty one is"}}
+	}
 	key := callerOf(c).Key
 	if key.WorkerID != "" && key.WorkerID != compute.WorkerID(name) {
 		return "", "", compute.Errorf(compute.Forbidden, "the key belongs to another worker")

@@ -255,13 +255,13 @@ func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w *worker, sta
 	l.Log.Warn("worker ended by itself", "endpoint", w.endpoint, "worker", id, "exit", state.ExitCode, "reason", state.Reason)
 	proven := l.Queue.Proven(w.endpoint, id)
 	l.Queue.SetCondition(w.endpoint, id, queue.Unhealthy, "it has ended")
-	if state.ExitCode == 0 || proven || l.Clock.Now().Sub(w.started) > lastBackoff {
+	if proven || l.Clock.Now().Sub(w.started) > lastBackoff {
 		l.endpoints.Update(w.endpoint, (*scaling).resetBackoff)
 	}
 	why := endOf(state)
 	end := l.endedWorker(ctx, id, *w, why)
 	w.ending, w.stopped, w.end = &why, true, &end
-	if state.ExitCode != 0 && !proven {
+	if !proven {
 		now := l.Clock.Now()
 		l.endpoints.Update(w.endpoint, func(s *scaling) { s.backOff(now, "worker "+string(id)+": "+end.Reason) })
 	}

@@ -296,7 +296,11 @@ func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 	for _, w := range d.Workers {
 		known, ok := l.containers.Memory(w.ID)
 		if d.Endpoint.Type == compute.LoadBalancer {
-			if ok && !w.Draining && !w.Leaving && !w.Sick.IsZero() && now.Sub(w.Sick) >= initLimit {
+			since := w.Sick
+			if since.IsZero() && w.Status == compute.WorkerInitializing { // nobody could ask it yet
+				since = known.started
+			}
+			if ok && !w.Draining && !w.Leaving && !since.IsZero() && now.Sub(since) >= initLimit {
 				l.giveUpSick(d.Endpoint.ID, w, s, now)
 			}
 			continue

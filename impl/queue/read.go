@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -60,8 +61,11 @@ func (q *Queue) readJob(ctx context.Context, committing bool, f func(store.Tx) e
 // forget has the job's status read from disk from now on. Whoever changes an ended job calls it before: what is read from disk
 // after the commit is not taken back by what is read from memory.
 func (q *Queue) forget(id compute.JobID) {
+	if _, is := id.Key(); !is {
+		return // no job has it
+	}
 	q.mu.Lock()
-	q.recent.forget(id)
+	q.recent.forget(compute.JobID(strings.Clone(string(id)))) // nothing of the request is kept
 	q.mu.Unlock()
 }
 

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -156,7 +157,7 @@ func (c *Course) Event() Event {
 		if err != nil {
 			return failed(err)
 		}
-		return Event{What: Finish, Error: text}
+		return Event{What: Finish, Error: cmp.Or(text, "the handler failed without a message")} // as that of any worker
 	case a.Refresh != nil:
 		e := c.output(a.Refresh.Output, &room)
 		e.Refresh = true
