@@ -481,4 +481,7 @@ type Times interface {
 	// Lag gives what SetLag kept; 0 at first.
 	Lag() (time.Duration, error)
 	SetLag(time.Duration) error // in whole milliseconds
+	// StepWall says that the time of day steps with this transaction. Those that are written after it in the same commit have the time
+	// of day after the step; for all later ones, AfterCommit steps the clock.
+	StepWall(step time.Duration)
 }

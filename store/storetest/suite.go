@@ -121,6 +121,7 @@ var transactions = map[string]func(*testing.T, Open){
 	"a read sees one snapshot":                                      snapshot,
 	"a read does not write":                                         readOnly,
 	"the time is stamped once, in whole milliseconds":               stamped,
+	"a step of the time of day is seen by who is written after it":  wallSteps,
 	"what was written is there after a restart":                     reopened,
 	"a closed store is unavailable":                                 closed,
 	"closing waits for writes":                                      closeWaitsForWrites,
