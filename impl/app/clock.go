@@ -69,7 +69,7 @@ func (t *timekeeper) keep(ctx context.Context) error {
 
 	err := t.store.Write(ctx, func(tx store.Tx) error {
 		if step != 0 {
-			if err := tx.StepCharges(step); err != nil {
+			if err := tx.StepCharges(tx.Wall(), step); err != nil {
 				return err
 			}
 			tx.StepWall(step) // no charge of the same commit is stamped before the step

@@ -69,6 +69,7 @@ var resources = map[string]func(*testing.T, Open){
 	"clusters are listed, renamed and deleted, with their pods":      clusters,
 	"charges are opened, seen, closed and listed":                    charges,
 	"a step of the time of day splits the open charges":              chargesStep,
+	"a step may have come at another time of day":                    chargesStepAt,
 	"charges that ended are summed by day, each once":                chargesSummed,
 	"a charge of many days is summed a part at a time":               chargesSummedInPart,
 	"what a reset leaves is charged from then on":                    chargesCleared,

@@ -46,7 +46,7 @@ func wallSteps(t *testing.T, open Open) {
 		steps := func(tx store.Tx) error {
 			tx.StepWall(time.Hour)
 			tx.AfterCommit(func() { clock.Running().Adjust(time.Hour) })
-			return tx.StepCharges(time.Hour)
+			return tx.StepCharges(tx.Wall(), time.Hour)
 		}
 		fails := func(f func(store.Tx) error) func(store.Tx) error {
 			return func(tx store.Tx) error {
