@@ -149,11 +149,21 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 	return err
 }
 
-// place starts the pod's container. A runtime that does not answer is asked again later.
+// place starts the pod's container. A runtime that does not answer is asked again later. If the pod was started again before its
+// container was seen to end, perhaps on another host, that is ended first: it has what somebody else claims now, and nobody else would
+// end it.
 func (l *Pods) place(ctx context.Context, one *podLook) error {
-	if !l.Simulated && !l.shared.take(one.pod) {
-		return nil // a container that is being stopped has its GPU or its address: it waits
+	if !l.Simulated {
+		if l.shared.hasEarlier(one.pod) {
+			if err := l.stop(ctx, one.Key, stopGrace); err != nil {
+				return err
+			}
+		}
+		if !l.shared.take(one.pod) {
+			return nil // a container that is being stopped has its GPU or its address: it waits
+		}
 	}
+
 	one.pod.StartedAt = time.Time{}
 	err := l.start(ctx, one.pod)
 	switch {

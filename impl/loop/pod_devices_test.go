@@ -124,3 +124,62 @@ func TestPods_DeviceIsOfTheContainerThatIsUp(t *testing.T) {
 		})
 	}
 }
+
+// A pod that is started again on another host gives what it had only once its container there has ended.
+func TestPods_ContainerOfAnEarlierRunEndsBeforeTheNextStarts(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	g := y.withGPUs("g", "h")
+	r := &quiet{giving: g}
+	y.pods.Runtime = r
+	gpu, cpu := y.gpuPod(), y.create(nil)
+	y.step(0)
+	y.step(sim.DefaultBoot)
+	at := y.pod(gpu.ID)
+	require.Equal(t, compute.PodRunning, at.Status)
+
+	r.silent.Store(true)
+	for _, id := range []compute.PodID{gpu.ID, cpu} {
+		y.act(id, compute.PodStop)
+	}
+	y.step(0)
+	next := y.gpuPod()
+	require.Equal(t, at.Devices, next.Devices)
+	starts := y.host.starts.Load()
+	for _, id := range []compute.PodID{gpu.ID, cpu} {
+		y.act(id, compute.PodStart)
+		y.step(time.Minute)
+		require.Equal(t, compute.PodProvisioning, y.pod(id).Status)
+		require.Contains(t, y.pods.Behind(id), runtime.ErrUnavailable.Error(), "it shows what it waits for")
+	}
+	require.NotEqual(t, at.Devices, y.pod(gpu.ID).Devices)
+	require.Equal(t, starts, y.host.starts.Load())
+
+	r.silent.Store(false)
+	for _, id := range []compute.PodID{gpu.ID, cpu, next.ID} {
+		for range 10 {
+			y.step(10 * time.Second)
+		}
+		require.Equal(t, compute.PodRunning, y.pod(id).Status)
+	}
+	require.Empty(t, g.twice)
+	y.containersHaveTheirClaims(g)
+}
+
+func TestPods_StartAfterAnOrderlyStopAsksNoOtherHost(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	g := y.withGPUs("g", "h")
+	r := &quiet{giving: g}
+	y.pods.Runtime = r
+	id := y.gpuPod().ID
+	y.step(0)
+	y.step(sim.DefaultBoot)
+	y.act(id, compute.PodStop)
+	y.step(0)
+
+	r.silent.Store(true) // the host that it was on
+	y.act(id, compute.PodStart)
+	y.step(0)
+	require.Equal(t, compute.PodStarting, y.pod(id).Status)
+}
