@@ -18,7 +18,7 @@ import (
 // it, the client of another replica gets 503, or as much as that one had sent on; and no state is loaded where servers share a database.
 var ofOneServer = []string{
 	"controls.faults", "controls.faults.after", "controls.faults.graphql", "controls.faults.graphql.after", "controls.faults.half",
-	"controls.faults.held", "controls.journal.faults", "controls.states.load",
+	"controls.faults.held", "controls.journal.faults", "controls.states.costs", "controls.states.load",
 }
 
 // TestRules_HoldOnThreeReplicas runs every rule against three servers over one PostgreSQL, each request of it against any of them.

@@ -1,6 +1,10 @@
 package conformance
 
-import "github.com/stretchr/testify/require"
+import (
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
 
 // states lists the names of the saved states.
 func (c *Check) states() (names []string) {
@@ -56,6 +60,27 @@ var _ = area(func() {
 				require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 				c.Refused(c.listPods(key), 401)
 			}
+		})
+	})
+
+	add("controls.states.costs", []string{"loadState", "getCosts"}, func(c *Check) {
+		c.needsControls()
+		c.spender(func(c *Check) {
+			pod := c.runs(gpuPod, 24*time.Hour)
+			total := func() int64 { return nano(c.costsOf("spender", "")["total"]) }
+			before := total()
+			require.Equal(c, 24*nano(pod["cost"]), before)
+
+			c.saved("rules-3", func() {
+				c.advance(10 * time.Hour)
+				for range 2 {
+					c.set("POST", "states/rules-3/load", "")
+					minute := float64(nano(pod["cost"])) / 60
+					require.InDelta(c, before, total(), minute, "the load takes a moment")
+					c.advance(time.Hour)
+					require.InDelta(c, before+nano(pod["cost"]), total(), 2*minute)
+				}
+			})
 		})
 	})
 })

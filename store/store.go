@@ -464,9 +464,9 @@ type Charges interface {
 	OpenCharge(compute.Charge) error
 	// CloseCharge ends the holder's open charge at Wall, if it has one.
 	CloseCharge(holder string) error
-	// StepCharges ends every open charge at Wall and opens it again at the time of day so much later, or earlier: what the clock
-	// skips is not billed, and nothing is billed less.
-	StepCharges(step time.Duration) error
+	// StepCharges ends every open charge at the time of day at, such as Wall, and opens it again at the time of day so much later, or
+	// earlier: what the clock skips is not billed, and nothing is billed less.
+	StepCharges(at time.Time, step time.Duration) error
 	// SeeCharges sets SeenAt to Wall for the open charges that have it.
 	SeeCharges() error
 	// CloseUnseen ends the holder's open charge at its SeenAt, if it has one that has it.
@@ -481,4 +481,7 @@ type Times interface {
 	// Lag gives what SetLag kept; 0 at first.
 	Lag() (time.Duration, error)
 	SetLag(time.Duration) error // in whole milliseconds
+	// StepWall says that the time of day steps with this transaction. Those that are written after it in the same commit have the time
+	// of day after the step; for all later ones, AfterCommit steps the clock.
+	StepWall(step time.Duration)
 }

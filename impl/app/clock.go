@@ -67,28 +67,17 @@ func (t *timekeeper) keep(ctx context.Context) error {
 		return nil
 	}
 
-	adjusted := false
 	err := t.store.Write(ctx, func(tx store.Tx) error {
 		if step != 0 {
-			if err := tx.StepCharges(step); err != nil {
+			if err := tx.StepCharges(tx.Wall(), step); err != nil {
 				return err
 			}
+			tx.StepWall(step) // no charge of the same commit is stamped before the step
+			tx.AfterCommit(func() { t.running.Adjust(step) })
 		}
-
-		if err := tx.SetLag(lag); err != nil {
-			return err
-		}
-
-		// Here, where no other transaction is between the charges and the clock that theirs are stamped from.
-		t.running.Adjust(step)
-		adjusted = true
-		return nil
+		return tx.SetLag(lag)
 	})
-
 	if err != nil {
-		if adjusted {
-			t.running.Adjust(-step)
-		}
 		return err
 	}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
 // failing is a store that cannot write.
@@ -18,6 +20,15 @@ type failing struct{ store.Store }
 
 func (f failing) Write(ctx context.Context, do func(store.Tx) error) error {
 	return f.Store.Write(ctx, func(tx store.Tx) error { return errors.Join(do(tx), errors.New("the disk is full")) })
+}
+
+// repeating is a store whose writes run a second time, as those do that share a commit with one that fails: what the first run wrote is
+// undone.
+type repeating struct{ store.Store }
+
+func (s repeating) Write(ctx context.Context, do func(store.Tx) error) error {
+	_ = failing(s).Write(ctx, do)
+	return s.Store.Write(ctx, do)
 }
 
 func serveFrom(t *testing.T, dir string) *Server {
@@ -60,4 +71,38 @@ func TestTimekeeper_StepThatCannotBeStoredRemains(t *testing.T) {
 	require.InDelta(t, -time.Hour, k.running.Lag(), float64(time.Second))
 	require.Zero(t, k.running.Stepped())
 	require.NoError(t, s.Close())
+}
+
+func TestTimekeeper_StepIsOneHoweverOftenItsWriteRuns(t *testing.T) {
+	t.Parallel()
+	clock := compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+
+	began := clock.Wall()
+	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
+		return tx.OpenCharge(compute.Charge{UserID: "u", Item: compute.PodCPU, ResourceID: "p", HolderID: "p", Rate: 1})
+	}))
+	clock.Advance(time.Minute)
+
+	running := clock.Running()
+	k, err := newTimekeeper(t.Context(), running, repeating{db}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	running.Step(time.Hour)
+	require.NoError(t, k.keep(t.Context()))
+	require.Equal(t, time.Hour, running.Lag())
+	require.Zero(t, running.Stepped())
+	require.Equal(t, began.Add(time.Hour+time.Minute), clock.Wall())
+
+	require.NoError(t, db.Read(t.Context(), func(tx store.Tx) error {
+		lag, err := tx.Lag()
+		require.NoError(t, err)
+		require.Equal(t, time.Hour, lag)
+		all, err := tx.ListCharges("u", []compute.Item{compute.PodCPU}, nil, began, began.Add(100*time.Hour))
+		require.Len(t, all, 2)
+		require.Equal(t, began.Add(time.Minute), all[0].EndedAt)
+		require.Equal(t, began.Add(time.Hour+time.Minute), all[1].BeganAt)
+		return err
+	}))
 }

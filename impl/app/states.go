@@ -126,8 +126,11 @@ func (s *savedRows) Tables() []transfer.Table { return s.tables }
 
 func (s *savedRows) Rows(_ context.Context, t transfer.Table) iter.Seq2[[]any, error] {
 	rows := s.tx.Rows(t)
-	if t.Name == "states" {
-		rows = func(yield func([]any, error) bool) { yield(s.about(t), nil) }
+	switch t.Name {
+	case "states":
+		rows = one(t, map[string]any{"saved_at": s.tx.Now().UnixMilli(), "secret": s.secret})
+	case "clock": // as it is now, which the server keeps no more exactly than it needs
+		rows = one(t, map[string]any{"lag": s.tx.Wall().Sub(s.tx.Now()).Milliseconds()})
 	}
 	return func(yield func([]any, error) bool) {
 		for row, err := range rows {
@@ -149,13 +152,16 @@ func (s *savedRows) Rows(_ context.Context, t transfer.Table) iter.Seq2[[]any, e
 	}
 }
 
-// about gives the row of what the state says of itself.
-func (s *savedRows) about(t transfer.Table) []any {
+// one gives the row of a table that has no other.
+func one(t transfer.Table, values map[string]any) iter.Seq2[[]any, error] {
 	row := make([]any, len(t.Columns))
 	for i, column := range t.Columns {
-		row[i] = map[string]any{"one": int64(1), "saved_at": s.tx.Now().UnixMilli(), "secret": s.secret}[column.Name]
+		row[i] = values[column.Name]
+		if column.Name == "one" {
+			row[i] = int64(1)
+		}
 	}
-	return row
+	return func(yield func([]any, error) bool) { yield(row, nil) }
 }
 
 // DeleteState deletes a state. NotFound if there is none of the name.
@@ -242,8 +248,22 @@ func (c *controls) prepare(ctx context.Context, file, to string) (err error) {
 		if !found { // the database of a server: its time goes on as after a stop
 			return nil
 		}
-		return tx.SetLag(tx.Wall().Sub(s.SavedAt)) // what falls due goes on from where it was
+		return goOn(tx, s.SavedAt)
 	})
+}
+
+// goOn has the time go on from where it was when the state was saved: what falls due, and what runs costs. The time of day is another
+// one now, so that the charges of what runs are split like at a step of the clock.
+func goOn(tx store.Tx, savedAt time.Time) error {
+	lag, err := tx.Lag()
+	if err != nil {
+		return err
+	}
+	wall := savedAt.Add(lag)
+	if err := tx.StepCharges(wall, tx.Wall().Sub(wall)); err != nil {
+		return err
+	}
+	return tx.SetLag(tx.Wall().Sub(savedAt))
 }
 
 // checkSealed refuses a state with what another key has sealed.

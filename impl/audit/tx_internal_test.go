@@ -20,7 +20,7 @@ var silent = []string{
 	"InsertJob", "TakeJob", "MoveJob", "SetJobOutput", "AppendChunk", "DrainChunks", "CountFinalRead", "DeleteJob", // jobs
 	"InsertWebhook", "SetWebhook", "DeleteWebhooks", // of jobs
 	"InsertWorker", "SetWorkerStarted", "DeleteWorker", "InsertEndedWorker", // the scheduler's
-	"InsertClaims", "ReleaseClaims", "ResizeClaim", "OpenCharge", "CloseCharge", "CloseUnseen", "SeeCharges", "StepCharges", "SumCharges", // with the pod or worker
+	"InsertClaims", "ReleaseClaims", "ResizeClaim", "OpenCharge", "CloseCharge", "CloseUnseen", "SeeCharges", "StepCharges", "StepWall", "SumCharges", // with the pod or worker
 	"AddSystemLine", "BeginSystemLines", "ForgetSystemLines", "DeleteSystemLines", // logs
 	"AddRefusals", "DeleteRefusals", // of what changed nothing
 	"DeleteAudit", "DeleteFlashUploads", "DeleteInvalidKeys", "DeleteTerminated", // of what was over

@@ -17,7 +17,7 @@ import (
 var silent = []string{
 	"AfterCommit", "Now", "Wall", // of the transaction itself
 	"AddSystemLine", "BeginSystemLines", "DeleteSystemLines", "ForgetSystemLines", // logs are followed by themselves
-	"CloseCharge", "CloseUnseen", "OpenCharge", "SeeCharges", "StepCharges", "SumCharges", // with the pod or worker
+	"CloseCharge", "CloseUnseen", "OpenCharge", "SeeCharges", "StepCharges", "StepWall", "SumCharges", // with the pod or worker
 	"DeleteAudit", "InsertAudit", "AddRefusals", "DeleteRefusals", // what they log is noted, or changed nothing
 	"CountFinalRead", "DrainChunks", // what is read
 	"DeleteInvalidKeys", "DeleteTerminated", "DeleteWebhooks", // of what was over

@@ -247,7 +247,7 @@ func TestBill_CountsAPauseButNoSleep(t *testing.T) {
 	require.Equal(t, 2*hour, billed())
 
 	sleep := func(step time.Duration) {
-		require.NoError(t, m.db.Write(t.Context(), func(tx store.Tx) error { return tx.StepCharges(step) }))
+		require.NoError(t, m.db.Write(t.Context(), func(tx store.Tx) error { return tx.StepCharges(tx.Wall(), step) }))
 		m.clock.Running().Adjust(step)
 	}
 	sleep(8 * time.Hour)

@@ -109,7 +109,7 @@ func (m *metered) live(random *mathrand.Rand) {
 		switch random.IntN(10) {
 		case 0:
 			step := time.Duration(random.Int64N(int64(4*aDay)) - int64(2*aDay)).Truncate(time.Millisecond)
-			require.NoError(m.t, m.db.Write(m.t.Context(), func(tx store.Tx) error { return tx.StepCharges(step) }))
+			require.NoError(m.t, m.db.Write(m.t.Context(), func(tx store.Tx) error { return tx.StepCharges(tx.Wall(), step) }))
 			m.clock.Running().Adjust(step)
 		case 1, 2, 3, 4:
 			m.closes(holder)

@@ -72,8 +72,9 @@ func (l *Pods) review(ctx context.Context) (all []compute.PodID, err error) {
 	return all, cmp.Or(err, l.Runtime.Sweep(ctx))
 }
 
-// reclaim notes what the containers of before have, also those that are to be stopped. A container of an earlier run of its pod is ended
-// first: the pod's row says what its last run has claimed, which is something else.
+// reclaim notes what the containers of before have that are up, also those that are to be stopped. One that has ended has nothing any
+// more, though its pod's row still says what it had. A container of an earlier run of its pod is ended first: the row says what the
+// last run has claimed, which is something else.
 func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 	pods := make([]compute.Pod, len(ids)) // those that are no more have the zero one
 	err := l.Store.Read(ctx, func(tx store.Tx) error {
@@ -93,14 +94,14 @@ func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 	var ends sync.WaitGroup
 	errs := make([]error, len(ids))
 	for i, p := range pods {
-		earlier, err := l.ofEarlierRun(ctx, ids[i], p)
+		up, earlier, err := l.upOf(ctx, ids[i], p)
 		switch {
 		case err != nil:
 			errs[i] = err
 		case earlier:
 			ends.Go(func() { errs[i] = l.stop(ctx, compute.PodID(ids[i]), stopGrace) })
-		default:
-			l.shared.take(p) // no two of them had the same
+		case up:
+			l.shared.take(p) // no two that are up had the same
 		}
 	}
 
@@ -108,16 +109,18 @@ func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 	return errors.Join(errs...)
 }
 
-// ofEarlierRun reports whether a container is up that is not of the pod's last run. Simulated ones have nothing that another could want.
-func (l *Pods) ofEarlierRun(ctx context.Context, id string, p compute.Pod) (bool, error) {
+// upOf reports whether a container is up, and whether that is one of an earlier run than the pod's last. Simulated ones have nothing
+// that another could want: none counts as up.
+func (l *Pods) upOf(ctx context.Context, id string, p compute.Pod) (up, earlier bool, err error) {
 	if l.Simulated {
-		return false, nil
+		return false, false, nil
 	}
 	state, err := l.Runtime.Inspect(ctx, id)
 	if errors.Is(err, runtime.ErrUnknown) { // there is no more of it than its mount
-		return false, nil
+		return false, false, nil
 	}
-	return err == nil && state.Phase != runtime.Ended && (p.ID == "" || state.Generation != p.Generation()), err
+	up = err == nil && state.Phase != runtime.Ended
+	return up, up && (p.ID == "" || state.Generation != p.Generation()), err
 }
 
 // resume starts what should be up and is not known to the runtime, because it ended with the last berth or was being started.
@@ -125,6 +128,8 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 	if p.Status == compute.PodProvisioning {
 		return nil
 	}
+	// Its container has that already, perhaps on a host that cannot be reached now, or is started here.
+	free := l.Simulated || l.shared.take(p)
 	_, err := l.Runtime.Inspect(ctx, string(p.ID))
 	if errors.Is(err, runtime.ErrUnavailable) {
 		return nil // its host cannot be reached, as others can: it is looked at until it can be, or is lost
@@ -133,6 +138,9 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 		return err
 	}
 
+	if !free {
+		return nil // a container that is being stopped has its GPU or its address: its look will find nothing, and say so
+	}
 	err = l.start(ctx, p)
 	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
 		l.Log.Error("pod could not be taken up again", "pod", p.ID, "error", err)
@@ -141,11 +149,21 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 	return err
 }
 
-// place starts the pod's container. A runtime that does not answer is asked again later.
+// place starts the pod's container. A runtime that does not answer is asked again later. If the pod was started again before its
+// container was seen to end, perhaps on another host, that is ended first: it has what somebody else claims now, and nobody else would
+// end it.
 func (l *Pods) place(ctx context.Context, one *podLook) error {
-	if !l.Simulated && !l.shared.take(one.pod) {
-		return nil // a container that is being stopped has its GPU or its address: it waits
+	if !l.Simulated {
+		if l.shared.hasEarlier(one.pod) {
+			if err := l.stop(ctx, one.Key, stopGrace); err != nil {
+				return err
+			}
+		}
+		if !l.shared.take(one.pod) {
+			return nil // a container that is being stopped has its GPU or its address: it waits
+		}
 	}
+
 	one.pod.StartedAt = time.Time{}
 	err := l.start(ctx, one.pod)
 	switch {

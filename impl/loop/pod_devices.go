@@ -12,6 +12,7 @@ import (
 // Who claims them next may do so while the container that had them is still being stopped.
 type shared struct {
 	holders sync.Map // of each thing, the id of the pod
+	runs    sync.Map // of each pod whose container may be up, by its id, the generation
 }
 
 // things names what the pod's container has of these.
@@ -46,7 +47,14 @@ func (s *shared) take(p compute.Pod) bool {
 		}
 	}
 
+	s.runs.Store(p.ID, p.Generation())
 	return true
+}
+
+// hasEarlier reports whether a container of an earlier run of the pod may be up: nobody saw it end.
+func (s *shared) hasEarlier(p compute.Pod) bool {
+	run, noted := s.runs.Load(p.ID)
+	return noted && run != p.Generation()
 }
 
 // Has reports whether a pod's container has one of the GPUs of the host: perhaps it is still being stopped, after the pod released
@@ -60,6 +68,7 @@ func (l *Pods) Has(hostID string, devices []string) bool {
 
 // letGo notes that the pod's container has ended.
 func (s *shared) letGo(id compute.PodID) {
+	s.runs.Delete(id)
 	s.holders.Range(func(thing, _ any) bool {
 		s.holders.CompareAndDelete(thing, id)
 		return true

@@ -128,9 +128,10 @@ func (l *Workers) unseen(ctx context.Context, id compute.WorkerID) {
 	}
 }
 
-// See notes in the charges of workers that they run.
+// See notes in the charges of workers that they run. As long as some of before were not taken up, nobody knows which of them still do:
+// then none is noted, and one that died with the server is billed up to when it was seen before.
 func (l *Workers) See(ctx context.Context) error {
-	if len(l.containers.Keys()) == 0 {
+	if !l.adopted[0].Load() || !l.adopted[1].Load() || len(l.containers.Keys()) == 0 {
 		return nil
 	}
 	return l.Store.Write(ctx, func(tx store.Tx) error { return tx.SeeCharges() })

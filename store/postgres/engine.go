@@ -15,11 +15,12 @@ var _ groupcommit.Weaver = (*engine)(nil)
 
 // engine is the connection that writes, which is opened again when it was lost.
 type engine struct {
-	open   func(context.Context) (*session, error)
-	on     *session // nil: there is none
-	fence  fence
-	clock  compute.Clock
-	counts sqldb.Counts // of the parts that are kept in this transaction
+	open    func(context.Context) (*session, error)
+	on      *session // nil: there is none
+	fence   fence
+	clock   compute.Clock
+	counts  sqldb.Counts  // of the parts that are kept in this transaction
+	stepped time.Duration // the time of day, with them
 }
 
 // connectTimeout is how long a writer waits for a connection, and who waits for it.
@@ -57,12 +58,17 @@ func (e *engine) begin(ctx context.Context, commands string) (err error) {
 	return err
 }
 
-func (e *engine) Part() groupcommit.Part { return sqldb.NewTx(e.on.Conn, e.clock, e.counts) }
+func (e *engine) Part() groupcommit.Part { return sqldb.NewTx(e.on.Conn, e.clock, e.counts, e.stepped) }
 
-func (e *engine) Keep(p groupcommit.Part) { e.counts.Add(p.(*sqldb.Tx)) }
+func (e *engine) Keep(p groupcommit.Part) {
+	tx := p.(*sqldb.Tx)
+	e.counts.Add(tx)
+	e.stepped += tx.Stepped()
+}
 
 // Commit commits. It fails with an unknown result (store.Unknown) only if it cannot find out what became of the transaction.
 func (e *engine) Commit() error {
+	e.stepped = 0 // nothing is written before the clock was stepped
 	if err := e.counts.Flush(e.on.Conn); err != nil {
 		return err
 	}
@@ -76,6 +82,7 @@ func (e *engine) Commit() error {
 
 func (e *engine) Rollback() {
 	clear(e.counts)
+	e.stepped = 0
 	if e.on != nil && e.on.do(context.Background(), rollback) != nil {
 		e.lose()
 	}

@@ -196,7 +196,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 		return err
 	}
 
-	tx := sqldb.NewTx(s.Conn, d.clock, nil)
+	tx := sqldb.NewTx(s.Conn, d.clock, nil, 0)
 	defer func() { // also when f panics
 		if failed := tx.End(); err == nil {
 			err = failed

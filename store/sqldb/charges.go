@@ -54,12 +54,12 @@ func (tx *Tx) CloseCharge(holder string) error {
 	return err
 }
 
-// StepCharges splits every open charge at a step of the time of day.
-func (tx *Tx) StepCharges(step time.Duration) error {
-	if _, err := tx.exec("split the open charges", splitCharges, millis(tx.wall)); err != nil {
+// StepCharges splits every open charge at a step of the time of day, which came at that one.
+func (tx *Tx) StepCharges(at time.Time, step time.Duration) error {
+	if _, err := tx.exec("split the open charges", splitCharges, millis(at)); err != nil {
 		return err
 	}
-	_, err := tx.exec("step the open charges", stepCharges, millis(tx.wall), step.Milliseconds())
+	_, err := tx.exec("step the open charges", stepCharges, millis(at), step.Milliseconds())
 	return err
 }
 

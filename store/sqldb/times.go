@@ -15,6 +15,9 @@ func (tx *Tx) Lag() (time.Duration, error) {
 	return lag, err
 }
 
+// StepWall says that the time of day steps with this transaction.
+func (tx *Tx) StepWall(step time.Duration) { tx.stepped += step }
+
 // SetLag keeps how far the time that decides is behind the time of day, in whole milliseconds.
 func (tx *Tx) SetLag(lag time.Duration) error {
 	_, err := tx.exec("set the lag of the clock", setLag, lag.Milliseconds())

@@ -19,12 +19,13 @@ var errOver = errors.New("sqldb: the transaction is over")
 
 // Tx is one caller's part of a database transaction.
 type Tx struct {
-	conn   *Conn
-	now    time.Time
-	wall   time.Time
-	counts Counts      // of the callers before this one in the same database transaction
-	moves  []countMove // this caller's
-	err    error       // once set, no statement runs
+	conn    *Conn
+	now     time.Time
+	wall    time.Time
+	stepped time.Duration // the time of day, with this caller's part
+	counts  Counts        // of the callers before this one in the same database transaction
+	moves   []countMove   // this caller's
+	err     error         // once set, no statement runs
 
 	altered bool // something
 	deleted bool // jobs
@@ -35,9 +36,12 @@ type Tx struct {
 }
 
 // NewTx makes a Tx at the time that the clock shows, which it cuts to whole milliseconds. counts holds what the callers before it
-// changed in the same database transaction, and may be nil. Begin and end are the caller's.
-func NewTx(c *Conn, clock compute.Clock, counts Counts) *Tx {
-	return &Tx{conn: c, now: clock.Now().UTC().Truncate(time.Millisecond), wall: clock.Wall().UTC().Truncate(time.Millisecond), counts: counts}
+// changed in the same database transaction, and may be nil; stepped is by how much the time of day stepped with them, which the clock
+// does not show yet. Begin and end are the caller's.
+func NewTx(c *Conn, clock compute.Clock, counts Counts, stepped time.Duration) *Tx {
+	return &Tx{
+		conn: c, now: clock.Now().UTC().Truncate(time.Millisecond), wall: clock.Wall().Add(stepped).UTC().Truncate(time.Millisecond), counts: counts,
+	}
 }
 
 // Now is the time of the transaction by which things fall due.
@@ -45,6 +49,9 @@ func (tx *Tx) Now() time.Time { return tx.now }
 
 // Wall is the time of day at Now.
 func (tx *Tx) Wall() time.Time { return tx.wall }
+
+// Stepped is by how much the time of day steps with this Tx.
+func (tx *Tx) Stepped() time.Duration { return tx.stepped }
 
 // End makes the Tx useless and gives the error of the first statement that failed otherwise than by a guard or a taken
 // value. Such a failure may have undone more than its statement, so nothing of this Tx may be committed then, whatever

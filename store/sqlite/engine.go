@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -19,11 +20,12 @@ type engine struct {
 
 	follows func() bool // somebody follows the log, and has to read it before a checkpoint
 
-	counts sqldb.Counts // of the parts that are kept in this transaction
-	parts  int          // that are kept in it
-	loose  bool         // jobs were deleted: the file may have become too large
-	shrunk bool         // since the log last went into the file
-	pages  int          // about so many came into the log since a checkpoint was called for
+	counts  sqldb.Counts  // of the parts that are kept in this transaction
+	stepped time.Duration // the time of day, with them
+	parts   int           // that are kept in it
+	loose   bool          // jobs were deleted: the file may have become too large
+	shrunk  bool          // since the log last went into the file
+	pages   int           // about so many came into the log since a checkpoint was called for
 }
 
 func newEngine(c *sqldb.Conn, clock compute.Clock) *engine {
@@ -35,11 +37,12 @@ func (e *engine) Begin() error {
 	return err
 }
 
-func (e *engine) Part() groupcommit.Part { return sqldb.NewTx(e.conn, e.clock, e.counts) }
+func (e *engine) Part() groupcommit.Part { return sqldb.NewTx(e.conn, e.clock, e.counts, e.stepped) }
 
 func (e *engine) Keep(p groupcommit.Part) {
 	tx := p.(*sqldb.Tx)
 	e.counts.Add(tx)
+	e.stepped += tx.Stepped()
 	e.parts++
 	e.loose = e.loose || tx.Deleted()
 }
@@ -52,14 +55,14 @@ func (e *engine) Commit() error {
 		return store.Unknown(err)
 	}
 	e.grew(e.parts)
-	e.parts = 0
+	e.parts, e.stepped = 0, 0
 	return nil
 }
 
 func (e *engine) Rollback() {
 	_, _ = e.conn.Exec("ROLLBACK") // fails if SQLite did so already, as it does when the disk is full
 	clear(e.counts)
-	e.parts = 0
+	e.parts, e.stepped = 0, 0
 }
 
 // Probe writes a page of the file as it is.

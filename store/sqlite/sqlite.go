@@ -283,7 +283,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 		return fmt.Errorf("begin to read: %w", err)
 	}
 
-	tx := sqldb.NewTx(c, d.clock, nil)
+	tx := sqldb.NewTx(c, d.clock, nil, 0)
 	defer func() { // also when f panics
 		failed := tx.End()
 		if err == nil {

@@ -87,7 +87,7 @@ func chargesStep(t *testing.T, open Open) {
 	}
 
 	step := func(by time.Duration) {
-		write(t, s, func(tx store.Tx) error { return tx.StepCharges(by) })
+		write(t, s, func(tx store.Tx) error { return tx.StepCharges(tx.Wall(), by) })
 		clock.Running().Adjust(by)
 	}
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
@@ -120,6 +120,30 @@ func chargesStep(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("w") })
 	back.EndedAt, backToo.EndedAt = at(-57), at(-58)
 	require.Equal(t, []compute.Charge{back, backToo, pod, over, on, worker}, list())
+}
+
+// chargesStepAt checks that a step may have come at another time of day than now's, as that at which a state was saved.
+func chargesStepAt(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	list := func() []compute.Charge {
+		return read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
+			return tx.ListCharges("u", []compute.Item{compute.PodCPU}, nil, start, start.Add(100*time.Hour))
+		})
+	}
+
+	first := compute.Charge{UserID: "u", Item: compute.PodCPU, ResourceID: "p", HolderID: "p", Rate: 60, BeganAt: start}
+	write(t, s, func(tx store.Tx) error { return tx.OpenCharge(first) })
+	clock.Advance(10 * time.Hour)
+	write(t, s, func(tx store.Tx) error { return tx.StepCharges(start.Add(time.Hour), 9*time.Hour) })
+	first.EndedAt = start.Add(time.Hour)
+	second := first
+	second.BeganAt, second.EndedAt = start.Add(10*time.Hour), time.Time{}
+	require.Equal(t, []compute.Charge{first, second}, list())
+
+	write(t, s, func(tx store.Tx) error { return tx.StepCharges(start.Add(30*time.Hour), -20*time.Hour) })
+	third := second
+	second.EndedAt = start.Add(30 * time.Hour)
+	require.ElementsMatch(t, []compute.Charge{first, second, third}, list())
 }
 
 func chargesCleared(t *testing.T, open Open) {
