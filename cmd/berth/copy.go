@@ -26,7 +26,8 @@ func newPodCopyCommand(r *resource[rest.Pod]) *cobra.Command {
 		Short: "Copy files and folders into a pod, or out of one",
 		Long: `Copy a file or a folder into a pod, or out of one: one of FROM and TO is POD:PATH, the other a path here. If TO is an
 existing folder, FROM is copied into it; otherwise TO is the name of the copy. Modes and symbolic links are kept, owners are not: what
-comes into a pod belongs to the user of its image. The image needs sh and tar, as nearly every one has.`,
+comes into a pod belongs to the user of its image. If FROM itself is a symbolic link, what it leads to is copied. The image needs sh and tar,
+as nearly every one has.`,
 		Example: "  berth pods cp model.bin k3v9x2m1q8w7rt:/workspace\n  berth pods cp k3v9x2m1q8w7rt:/workspace/results ./results",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -199,34 +200,54 @@ func (c *connection) copyOut(cmd *cobra.Command, id, from, to string) error {
 	}
 	defer func() { _ = root.Close() }()
 
+	// A folder is packed from within, and a file by its name, so that a link that is named itself is what it leads to.
+	first, pack := path.Base(from), []string{"tar", "-chf", "-", "-C", path.Dir(from), "--", path.Base(from)}
+	what, err := c.output(cmd.Context(), podExec(id), cmd.ErrOrStderr(), "sh", "-c", `if [ -d "$1" ]; then echo folder; fi`, "sh", from)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(what) == "folder" {
+		first, pack = ".", []string{"tar", "-cf", "-", "-C", from, "."}
+	}
+
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	archive, writer := io.Pipe()
 	read := make(chan error, 1)
 	go func() {
-		err := readArchive(archive, root, path.Base(from), name)
-		if err == nil {
-			_, err = io.Copy(io.Discard, archive) // what fills the last block
+		err := readArchive(archive, root, first, name)
+		if err == nil || errors.Is(err, errNothing) {
+			if _, failed := io.Copy(io.Discard, archive); failed != nil { // what fills the last block
+				err = failed
+			}
 		}
 		_ = archive.CloseWithError(err)
 		read <- err
 	}()
-	err = c.exec(ctx, podExec(id), runtime.Exec{
-		Command: []string{"tar", "-cf", "-", "-C", path.Dir(from), "--", path.Base(from)}, Stdout: writer, Stderr: cmd.ErrOrStderr(),
-	})
+	err = c.exec(ctx, podExec(id), runtime.Exec{Command: pack, Stdout: writer, Stderr: cmd.ErrOrStderr()})
 	_ = writer.CloseWithError(err)
-	if unpacking := <-read; err == nil || unpacking != nil && !errors.Is(unpacking, err) {
+	unpacking := <-read
+	switch {
+	case errors.Is(unpacking, errNothing): // tar leaves sockets out, and calls that no failure
+		return fmt.Errorf("%s is neither a file nor a folder", from)
+	case err == nil || unpacking != nil && !errors.Is(unpacking, err):
 		return unpacking
 	}
 	return err
 }
 
-// readArchive writes what an archive has below root, where what is called first in the archive is called name. Nothing of it can be outside of
-// root: an image may be somebody else's.
+// errNothing is the error of an archive that has nothing.
+var errNothing = errors.New("the archive is empty")
+
+// readArchive writes what an archive has below root, where what is called first in the archive is called name; if first is a dot all of it is in
+// name. Nothing of it can be outside of root: an image may be somebody else's.
 func readArchive(from io.Reader, root *os.Root, first, name string) error {
 	archive := tar.NewReader(from)
-	for {
+	for some := false; ; some = true {
 		header, err := archive.Next()
+		if errors.Is(err, io.EOF) && !some {
+			return errNothing
+		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -234,7 +255,9 @@ func readArchive(from io.Reader, root *os.Root, first, name string) error {
 			return err
 		}
 		at := path.Clean(header.Name)
-		if rest, is := strings.CutPrefix(at, first); is && (rest == "" || rest[0] == '/') {
+		if first == "." {
+			at = path.Join(name, path.Clean("/"+at)) // which leads to nothing above
+		} else if rest, is := strings.CutPrefix(at, first); is && (rest == "" || rest[0] == '/') {
 			at = path.Join(name, rest)
 		}
 		if at = filepath.FromSlash(at); at == "" {

@@ -107,7 +107,12 @@ func (f *eventFollower) stream() error {
 		close(events)
 	}()
 	for e := range events {
-		f.params.LastEventID = &e.id
+		if e.id != "" {
+			f.params.LastEventID = &e.id // also of one without data: the stream stands there, and may break off before the next
+		}
+		if e.data == "" {
+			continue
+		}
 		if err := f.print(e.data); err != nil {
 			return err
 		}

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -40,4 +43,29 @@ func TestEvents_AreFollowed(t *testing.T) {
 	require.Contains(t, s.run("events", "--kinds", "pods").err, "there are pod, cluster")
 	s.flags = []string{"--server", s.server.URL(), "--key", strings.Repeat("x", 20)}
 	require.Equal(t, exitRefused, s.run("events").code)
+}
+
+// TestEvents_GoOnFromWhereTheStreamStood: also where it stood before the first event that is printed, and long after the last one.
+func TestEvents_GoOnFromWhereTheStreamStood(t *testing.T) {
+	t.Parallel()
+	stands := func(id string) string { return ": nothing new\nid: " + id + "\n\n" }
+	made := func(id string) string {
+		return fmt.Sprintf("id: %[1]s\nevent: pod\ndata: {\"kind\":\"pod\",\"id\":\"%[1]s\",\"change\":\"created\"}\n\n", id)
+	}
+	answer := func(text string, ends bool) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			_, _ = io.WriteString(w, text)
+			_ = http.NewResponseController(w).Flush()
+			if !ends {
+				panic(http.ErrAbortHandler)
+			}
+		}
+	}
+
+	flags, resumed := logServer(t,
+		answer("retry: 1000\n\n"+stands("a"), false), answer(made("b")+stands("c")+stands("d"), true), answer("retry: 1000\n\n", true), answer(made("e"), true))
+	r := call(t.Context(), "", append([]string{"events", "--count", "2"}, flags...)...)
+	require.Zero(t, r.code, r.err)
+	require.Equal(t, "pod       created   b\npod       created   e\n", r.out)
+	require.Equal(t, []string{"", "a", "d", "d"}, resumed())
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,6 +94,78 @@ func TestCopy_BringsFilesAndFoldersBothWays(t *testing.T) {
 
 	require.NotZero(t, s.run("pods", "cp", id+":"+there+"/none", here).code)
 	s.refuses(exitUsage, "berth: one of the two is POD:PATH, and the other a path here\nhint: see berth pods cp --help\n", "pods", "cp", "a", "b")
+}
+
+// TestCopy_LinkThatIsNamedIsWhatItLeadsTo: both ways, to a file and to a folder, whose own links stay links.
+func TestCopy_LinkThatIsNamedIsWhatItLeadsTo(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{Runtime: "process", RuntimeSettings: setting.Values{"process-accept": {"commands"}}, Endpoints: []app.Endpoint{{Name: "stays", Command: []string{"sleep", "1000"}}}})
+	id, at := s.processPod(), t.TempDir() // the pod has the files of this machine
+	require.NoError(t, os.MkdirAll(at+"/folder/tree", 0o750))
+	require.NoError(t, os.WriteFile(at+"/folder/file", []byte("text"), 0o600))
+	require.NoError(t, os.WriteFile(at+"/folder/to-folder", []byte("has the name of the link"), 0o600))
+	for name, to := range map[string]string{"to-folder": "folder", "to-file": "folder/file", "folder/within": "file", "nowhere": "none"} {
+		require.NoError(t, os.Symlink(to, at+"/"+name))
+	}
+
+	for to, way := range map[string][2]string{"/in": {"", id + ":"}, "/out": {id + ":", ""}} {
+		there := at + to
+		copied := func(from, to string) {
+			t.Helper()
+			require.Equal(t, ran{}, s.run("pods", "cp", way[0]+from, way[1]+to))
+		}
+		copied(at+"/to-file", there+"-file")
+		info, err := os.Lstat(there + "-file")
+		require.NoError(t, err)
+		require.True(t, info.Mode().IsRegular(), info.Mode())
+
+		require.NoError(t, os.Mkdir(there+"-all", 0o700))
+		copied(at+"/to-folder", there)
+		copied(at+"/to-folder", there+"-all")
+		for _, folder := range []string{there, there + "-all/to-folder"} {
+			text, err := os.ReadFile(folder + "/file")
+			require.NoError(t, err)
+			require.Equal(t, "text", string(text))
+			info, err = os.Stat(folder + "/tree")
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o750), info.Mode().Perm())
+			within, err := os.Readlink(folder + "/within")
+			require.NoError(t, err)
+			require.Equal(t, "file", within)
+		}
+		require.NotZero(t, s.run("pods", "cp", way[0]+at+"/nowhere", way[1]+there+"-nowhere").code)
+	}
+
+	copiedDot := s.run("pods", "cp", id+":"+at+"/folder/.", at+"/dot")
+	require.Equal(t, ran{}, copiedDot)
+	require.FileExists(t, at+"/dot/file")
+}
+
+// TestCopy_WhatCannotBeCopiedFails: and does not wait for what never comes.
+func TestCopy_WhatCannotBeCopiedFails(t *testing.T) {
+	s := serving(t, app.Config{Runtime: "process", RuntimeSettings: setting.Values{"process-accept": {"commands"}}, Endpoints: []app.Endpoint{{Name: "stays", Command: []string{"sleep", "1000"}}}})
+	id, at := s.processPod(), t.TempDir()
+	require.NoError(t, os.Mkdir(at+"/tree", 0o700))
+	require.NoError(t, os.Mkdir(at+"/copy", 0o700))
+	require.NoError(t, os.WriteFile(at+"/tree/a", []byte("text"), 0o600))
+	t.Chdir(at) // the address of a socket is short
+	socket, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", "tree/socket")
+	require.NoError(t, err)
+	defer func() { _ = socket.Close() }()
+
+	for _, from := range []string{"/tree", "/tree/socket"} {
+		r := s.run("pods", "cp", at+from, id+":"+at+"/copy")
+		require.Equal(t, exitFailed, r.code, from)
+		require.Contains(t, r.err, "berth: "+at+"/tree/socket is neither a file nor a folder nor a link\n")
+	}
+	r := s.run("pods", "cp", id+":"+at+"/tree/socket", at+"/copy")
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "berth: "+at+"/tree/socket is neither a file nor a folder\n")
+
+	require.NoError(t, os.WriteFile(at+"/tree/a", bytes.Repeat([]byte("long"), 1<<20), 0o600))
+	require.NoError(t, os.Symlink("elsewhere", at+"/copy/tree"))
+	r = s.run("pods", "cp", id+":"+at+"/tree", at+"/copy") // there is no such folder behind the link
+	require.Equal(t, exitFailed, r.code)
 }
 
 func TestCopy_NothingLeavesTheFolder(t *testing.T) {

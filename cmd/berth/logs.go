@@ -110,7 +110,7 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 	}
 }
 
-// logEvent is an event of a log: its id, and its line as JSON.
+// logEvent is an event of a log, or of a stream of changes: its id, and its line as JSON. Without a line it says only where the stream stands.
 type logEvent struct{ id, data string }
 
 // stream prints what one stream has, and reports whether that was any.
@@ -152,6 +152,9 @@ func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r req
 				return more, nil
 			}
 
+			if e.data == "" {
+				continue
+			}
 			more, *last = true, e.id
 			if err := q.line(cmd, e.data); err != nil {
 				return more, err
@@ -162,7 +165,7 @@ func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r req
 	}
 }
 
-// readEvents reads server-sent events until they end, or fails.
+// readEvents reads server-sent events until they end, or fails. It hands on those that have only an id, too.
 func readEvents(ctx context.Context, from io.Reader, to chan<- logEvent) error {
 	var e logEvent
 	for r := bufio.NewReader(from); ; {
@@ -177,7 +180,7 @@ func readEvents(ctx context.Context, from io.Reader, to chan<- logEvent) error {
 		line = bytes.TrimRight(line, "\r\n")
 		name, value, _ := bytes.Cut(line, []byte(": "))
 		switch {
-		case len(line) == 0 && e.data != "":
+		case len(line) == 0 && (e.id != "" || e.data != ""):
 			select {
 			case to <- e:
 			case <-ctx.Done():

@@ -31,7 +31,7 @@ func logServer(t *testing.T, answers ...func(w http.ResponseWriter)) (flags []st
 // writes gives an answer of lines; the id of each is its text.
 func writes(lines ...string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
-		fmt.Fprint(w, ": nothing new\n\n")
+		fmt.Fprint(w, ": nothing new\n\nid: only where it stands\n\n")
 		for _, line := range lines {
 			fmt.Fprintf(w, "id: %[1]s\ndata: {\"source\":\"container\",\"line\":\"%[1]s\",\"ts\":\"2026-01-31T12:00:00.000000001Z\"}\n\n", line)
 		}

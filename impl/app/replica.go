@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/replica"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/postgres"
@@ -36,7 +37,7 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 	first := make(chan *service, 1)
 	var member *replica.Member
 	member, err = replica.Join(ctx, replica.Settings{
-		Me: me, Owners: owners, Key: g.dir.secrets.key, Log: c.Log, Refuse: httpapi.Refuse,
+		Me: me, Owners: owners, Key: g.dir.secrets.key, Log: c.Log, Refuse: httpapi.Refuse, Reads: g.reads(),
 		Serve: func(ctx context.Context, epoch int64) (replica.Service, error) {
 			o, err := own(ctx, g, term{epoch, func() { member.Renew(epoch) }})
 			if err != nil {
@@ -92,6 +93,13 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 	default:
 	}
 	return s, nil
+}
+
+// reads gives what reports whether a request may be made of a second owner after it was sent to a first: it only reads, and reaches no pod and
+// no worker.
+func (g ground) reads() func(*http.Request) bool {
+	elsewhere := proxy.Takes(g.config.Domain, g.at.publicHost(), g.bounds.proxies)
+	return func(r *http.Request) bool { return httpapi.Reads(r) && !elsewhere(r) }
 }
 
 // own makes the service of that term, and begins it.

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 )
 
 func TestSSH_IsForWhoMayChangePods(t *testing.T) {
@@ -25,6 +27,28 @@ func TestSSH_IsForWhoMayChangePods(t *testing.T) {
 	ask(200, http.MethodPatch, "/owner", `{"role":"reader"}`)
 	_, err = loginTo(s, id, signer)
 	require.Error(t, err)
+}
+
+// TestSSH_IsForNobodyWhoWasDeleted: the pods and keys that stay are the next user's of that name.
+func TestSSH_IsForNobodyWhoWasDeleted(t *testing.T) {
+	t.Parallel()
+	s, _, id, signer, _ := gate(t)
+	_, admin, err := s.CreateKey(t.Context(), control.NewKey{UserID: "second", Name: "k", Scopes: []compute.Scope{compute.ScopeAll, compute.ScopeAdmin}})
+	require.NoError(t, err)
+	client, err := loginTo(s, id, signer)
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+
+	status, answer := call(t, http.MethodDelete, s.URL()+"/_berth/users/owner?keepResources=true", admin, "")
+	require.Equal(t, 204, status, answer)
+	_, err = loginTo(s, id, signer)
+	require.Error(t, err)
+
+	status, answer = call(t, http.MethodPost, s.URL()+"/_berth/users", admin, `{"name":"owner"}`)
+	require.Equal(t, 201, status, answer)
+	client, err = loginTo(s, id, signer)
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
 }
 
 func TestUsers_StayAndCountAfterARestart(t *testing.T) {

@@ -238,6 +238,7 @@ const (
 	openAIPaths = "/v2/{endpointId}/openai/"
 	graphqlPath = "/graphql"
 	consolePath = "/console"
+	docsPath    = "/docs" // Docs are there and below
 )
 
 // Paths that ask for no key, and that each of several servers of one store answers itself.

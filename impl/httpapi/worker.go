@@ -23,7 +23,7 @@ var _ worker.ServerInterface = workerHandlers{}
 func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerID, error) {
 	name, _, _ := strings.Cut(id, "&")
 	if name == "" || name == "*" { // nobody, and anybody
-		return "", "", &compute.Error{Code: compute.Invalid, Detail: "the worker has no id", Fields: []string{"workerId: must be the id of a worker, which neither * nor an empty one is"}}
+		return "", "", &compute.Error{Code: compute.Invalid, Detail: "the worker has no id", Fields: []string{"path.workerId: must be the id of a worker, which neither * nor an empty one is"}}
 	}
 	key := callerOf(c).Key
 	if key.WorkerID != "" && key.WorkerID != compute.WorkerID(name) {

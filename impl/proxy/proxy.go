@@ -134,6 +134,18 @@ func (p *Proxy) Before(next http.Handler) http.Handler {
 	})
 }
 
+// Takes gives what reports whether a request is one that a Proxy with these settings may answer. It does not ask whether there is such a pod or
+// endpoint, so it serves who has no Proxy.
+func Takes(domain, own string, proxies *limit.Proxies) func(*http.Request) bool {
+	p := &Proxy{Config: Config{Own: own, Proxies: proxies}, name: newName(domain)}
+	return func(r *http.Request) bool {
+		host := p.Proxies.Host(r)
+		_, _, ofPod := p.name.of(host)
+		_, ofEndpoint := p.name.endpoint(host)
+		return ofPod || ofEndpoint && !p.isOwn(host) || p.ofFlash(host, r.Header) || strings.HasPrefix(r.URL.Path, "/proxy/")
+	}
+}
+
 // serve answers a request for a port of a pod.
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id compute.PodID, port int, prefix string) {
 	of := ofPod(id, strconv.Itoa(port))

@@ -92,6 +92,12 @@ var errNoOwner = &compute.Error{
 	Code: compute.Unavailable, Title: "No Owner", Detail: "no replica owns the database at the moment: ask again", RetryAfter: time.Second,
 }
 
+// errNoAnswer is what is answered where the owner may have done what was asked.
+var errNoAnswer = &compute.Error{
+	Code: compute.Unavailable, Title: "No Answer", RetryAfter: time.Second,
+	Detail: "the replica that owns the database went away before it answered: what was asked may have been done. Look before you ask again",
+}
+
 // serves reports whether this replica answers: it owns the store, its lease is not over, and its memory is as the rows are.
 func (m *Member) serves(v *view) bool {
 	return v.service != nil && (compute.SystemClock{}).Now().Before(v.until) && v.owner.Epoch != m.stale.Load()
@@ -112,19 +118,17 @@ func newForwarder(m *Member) *forwarder {
 		Rewrite: f.rewrite, ModifyResponse: moved, ErrorHandler: f.failed,
 		FlushInterval: -1, // as it comes
 		ErrorLog:      slog.NewLogLogger(m.settings.Log.Handler(), slog.LevelDebug),
-		Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
-			MaxIdleConnsPerHost: mostIdle, IdleConnTimeout: time.Minute, DisableCompression: true, ExpectContinueTimeout: Lease,
-		},
+		Transport:     newTransport(),
 	}
 	return f
 }
 
-// serve sends a request to the owner, and again to the next one, as long as the one before has seen nothing of it or the request may be
-// made twice. If this replica becomes the owner, it answers itself.
+// serve sends a request to the owner, and again to the next one, as long as the one before has seen nothing of it or the request only
+// reads. If this replica becomes the owner, it answers itself.
 func (f *forwarder) serve(w http.ResponseWriter, r *http.Request) {
 	body := keep(r, &f.kept)
 	defer body.drop()
+	reads := harmless(r) && f.member.settings.Reads != nil && f.member.settings.Reads(r)
 	late, stop := compute.SystemClock{}.After(longestWait)
 	defer func() { stop() }()
 
@@ -137,7 +141,7 @@ func (f *forwarder) serve(w http.ResponseWriter, r *http.Request) {
 		}
 
 		if to, err := url.Parse(v.owner.Address); err == nil && v.owner.Address != "" && v.service == nil {
-			one := f.send(w, r, &try{to: to, epoch: v.owner.Epoch, body: body})
+			one := f.send(w, r, &try{to: to, epoch: v.owner.Epoch, body: body, reads: reads})
 			if !one.again {
 				return
 			}
@@ -197,7 +201,7 @@ func moved(answer *http.Response) error {
 // failed sees to a request that has no answer.
 func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	one := tryOf(r.Context())
-	if one.client.Err() == nil && (errors.Is(err, errMoved) || unsent(err) || harmless(r)) {
+	if one.client.Err() == nil && (errors.Is(err, errMoved) || unsent(err) || one.reads) {
 		one.again, one.lost = true, !errors.Is(err, errMoved) && !unsent(err)
 		return
 	}
@@ -210,7 +214,7 @@ func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 		f.member.settings.Refuse(w, r, err)
 		return
 	}
-	f.member.settings.Refuse(w, r, errNoOwner)
+	f.member.settings.Refuse(w, r, errNoAnswer)
 }
 
 // wait waits until the owner may be another one. False: it is late, or too many wait already.
@@ -239,7 +243,7 @@ func unsent(err error) bool {
 	return ok && e.Op == "dial"
 }
 
-// harmless reports whether a request changes nothing, so that it may be made twice.
+// harmless reports whether a request changes nothing by its method.
 func harmless(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.ContentLength == 0
 }

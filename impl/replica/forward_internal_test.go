@@ -281,9 +281,10 @@ func TestForwarder_PostThatWasSeenIsNotRepeated(t *testing.T) {
 	})
 	other := follow(t, "other")
 	other.knows(1, owner.URL)
-	answer, _ := ask(t, http.MethodPost, other.server.URL, strings.NewReader("hello"), nil)
+	answer, text := ask(t, http.MethodPost, other.server.URL, strings.NewReader("hello"), nil)
 	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode)
 	require.NotEmpty(t, answer.Header.Get("Retry-After"))
+	require.Contains(t, text, "may have been done")
 	require.EqualValues(t, 1, seen.Load())
 }
 
@@ -301,6 +302,30 @@ func TestForwarder_ReadIsRepeatedIfItsAnswerWasLost(t *testing.T) {
 	other.knows(2, owner.server.URL)
 	asking.Wait()
 	require.NotZero(t, seen.Load())
+}
+
+// takesAway is the path of what is asked for by GET and gone once it was answered.
+const takesAway = "/taken"
+
+// TestForwarder_OnlyWhatReadsIsRepeated: nor does net/http send anything else again, over a connection that was used before.
+func TestForwarder_OnlyWhatReadsIsRepeated(t *testing.T) {
+	t.Parallel()
+	lost, seen := seeing(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/warm" {
+			cutOff(w, r)
+		}
+	})
+	other := follow(t, "other")
+	other.knows(1, lost.URL)
+	for method, header := range map[string]http.Header{
+		http.MethodGet: nil, http.MethodHead: nil, http.MethodOptions: nil, http.MethodPost: {"Idempotency-Key": {"a"}}, http.MethodPatch: {"X-Idempotency-Key": {"a"}},
+	} {
+		ask(t, http.MethodGet, other.server.URL+"/warm", http.NoBody, nil)
+		before := seen.Load()
+		answer, _ := ask(t, method, other.server.URL+takesAway, http.NoBody, header)
+		require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, method)
+		require.EqualValues(t, 1, seen.Load()-before, method)
+	}
 }
 
 func TestForwarder_PostToAGoneOwnerGoesToTheNext(t *testing.T) {

@@ -44,6 +44,8 @@ type Settings struct {
 	Log    *slog.Logger
 	// Refuse answers a request with a failure, as its interface does.
 	Refuse func(http.ResponseWriter, *http.Request, error)
+	// Reads reports whether a request without a body only reads, so that another owner may be asked if its answer was lost. nil: none does.
+	Reads func(*http.Request) bool
 	// Serve makes the service of the owner of that epoch.
 	Serve func(ctx context.Context, epoch int64) (Service, error)
 }

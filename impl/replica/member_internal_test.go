@@ -144,6 +144,7 @@ func settingsOf(owners store.Owners, id string) Settings {
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		},
+		Reads: func(r *http.Request) bool { return r.URL.Path != takesAway },
 	}
 }
 

@@ -26,6 +26,7 @@ type try struct {
 	to     *url.URL
 	epoch  int64 // of the owner that it is sent to
 	body   *keptBody
+	reads  bool            // it may be made twice
 	client context.Context // ends when whoever sent the request has gone
 	giveUp context.CancelFunc
 

@@ -1,0 +1,164 @@
+package gateway
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// podsBy finds who may log in as the test says.
+type podsBy func() ([]string, error)
+
+func (p podsBy) SSHPod(_ context.Context, id compute.PodID) (compute.Pod, []string, error) {
+	lines, err := p()
+	return compute.Pod{ID: id, Status: compute.PodRunning}, lines, err
+}
+
+// limited is a connection that tells of each deadline that it gets.
+type limited struct {
+	net.Conn
+	limits chan time.Time
+}
+
+func (l *limited) SetDeadline(at time.Time) error {
+	err := l.Conn.SetDeadline(at)
+	l.limits <- at
+	return err
+}
+
+// gate is a gateway with one client that tries to log in.
+type gate struct {
+	*Gateway
+	end    context.CancelFunc // of everything
+	clock  *compute.SettableClock
+	limits <-chan time.Time
+	login  func() (*ssh.Client, error)
+}
+
+func openGate(t *testing.T, pods func(line string) podsBy) *gate {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	signer, err := ssh.NewSignerFromKey(private)
+	require.NoError(t, err)
+
+	g := &gate{clock: compute.NewFrozenClock(time.Now())}
+	var ending context.Context
+	ending, g.end = context.WithCancel(context.Background())
+	g.Gateway, err = New(Config{
+		Key: private, Pods: pods(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), Ending: ending, Clock: g.clock, Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	t.Cleanup(g.Wait)
+	t.Cleanup(g.end)
+
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	client, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", listener.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	server, err := listener.Accept()
+	require.NoError(t, err)
+	limits := make(chan time.Time, 10)
+	g.limits = limits
+	g.Take(&limited{server, limits})
+
+	g.login = func() (*ssh.Client, error) {
+		conn, channels, requests, err := ssh.NewClientConn(client, "", &ssh.ClientConfig{
+			User: "k3v9x2m1q8w7rt", Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		return ssh.NewClient(conn, channels, requests), nil
+	}
+	return g
+}
+
+// TestGateway_LoginThatEndsWithTheServerHoldsNothingUp: who logs in while all are told to end is given the same moment, and no longer.
+func TestGateway_LoginThatEndsWithTheServerHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	asked, say := make(chan struct{}, 1), make(chan struct{})
+	g := openGate(t, func(line string) podsBy {
+		return func() ([]string, error) {
+			asked <- struct{}{}
+			<-say
+			return []string{line}, nil
+		}
+	})
+	logged := make(chan error, 1)
+	go func() {
+		_, err := g.login()
+		logged <- err
+	}()
+	<-asked
+	require.WithinDuration(t, g.clock.Wall().Add(graceTime), <-g.limits, time.Second)
+	g.end()
+	require.WithinDuration(t, g.clock.Wall().Add(time.Second), <-g.limits, time.Second)
+	close(say)
+
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		g.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the connection goes on")
+	}
+	<-logged // it may have come through, or not
+}
+
+// TestGateway_StaysWhileNobodyCanSayWhoMay: a store that is away for a while ends no connection, and a key that is gone does.
+func TestGateway_StaysWhileNobodyCanSayWhoMay(t *testing.T) {
+	t.Parallel()
+	var failure atomic.Pointer[error]
+	looks := make(chan struct{}, 10)
+	g := openGate(t, func(line string) podsBy {
+		return func() ([]string, error) {
+			looks <- struct{}{}
+			if err := failure.Load(); err != nil {
+				return nil, *err
+			}
+			return []string{line}, nil
+		}
+	})
+	client, err := g.login()
+	require.NoError(t, err)
+	<-looks
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = client.Wait()
+	}()
+
+	for _, err := range []error{
+		&compute.Error{Code: compute.Unavailable, Detail: "the database is away"}, compute.Errorf(compute.Internal, "something else"), compute.Errorf(compute.NotFound, "no such pod"),
+	} {
+		failure.Store(&err)
+		require.Eventually(t, func() bool {
+			n, _ := g.clock.Sleepers()
+			return n > 0
+		}, 10*time.Second, time.Millisecond)
+		g.clock.Advance(aliveTick)
+		<-looks
+		if compute.CodeOf(err) == compute.NotFound {
+			<-gone
+			return
+		}
+		_, _, err := client.SendRequest("still there?", true, nil)
+		require.NoError(t, err)
+	}
+}
