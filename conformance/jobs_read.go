@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -142,6 +143,53 @@ var _ = area(func() {
 		a := c.Queue("GET", "job-stop/"+c.worker("stopped")+"?x=1", "")
 		require.Equal(c, 200, a.Status)
 		require.Equal(c, []any{id}, a.JSON["jobsToStop"])
+	})
+
+	add("queue.cancel.progress", []string{"cancel"}, func(c *Check) {
+		progress := strings.Repeat("half", 50_000)
+		for _, body := range []string{job, `{"input":{},"webhook":"http://127.0.0.1:9/nobody"}`} {
+			a := c.Queue("POST", "run", body)
+			require.Equal(c, 200, a.Status, "%s", a.Body)
+			id := a.JSON["id"].(string)
+			c.takeJob("shows", id)
+			c.done("shows", id, `{"status":"IN_PROGRESS","output":"`+progress+`"}`)
+			require.Equal(c, progress, c.cancel(id)["output"])
+			require.Equal(c, progress, c.status(id)["output"])
+		}
+	})
+
+	add("queue.status.progress", []string{"status", "finishJob"}, func(c *Check) {
+		id := c.submit(job)
+		c.takeJob("shows", id)
+		whole := map[int]bool{}
+		report := func(i int) {
+			length := 150_000 + i%2*150_000
+			c.done("shows", id, `{"status":"IN_PROGRESS","output":"`+strings.Repeat("x", length)+`"}`)
+		}
+		report(0)
+		report(1)
+		over := make(chan struct{})
+		reports := c.later(func() Answer {
+			defer close(over)
+			for i := range 20 {
+				report(i)
+			}
+			return Answer{}
+		})
+
+		for going := true; going; {
+			select {
+			case <-over:
+				going = false
+			default:
+			}
+			whole[len(c.status(id)["output"].(string))] = true
+		}
+		<-reports
+		for length := range whole {
+			require.Contains(c, []int{150_000, 300_000}, length)
+		}
+		c.done("shows", id, `{}`)
 	})
 
 	add("queue.cancel.late", []string{"cancel", "finishJob"}, func(c *Check) {

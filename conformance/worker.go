@@ -129,6 +129,11 @@ var _ = area(func() {
 		c.takeJob("w", id)
 		c.done("stranger", id, `{"output":"stolen"}`)
 		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+		for _, nobody := range []string{"*", "&x"} {
+			require.Equal(c, 422, c.Queue("POST", "job-done/"+nobody+"/"+id, `{"output":"stolen"}`).Status)
+			require.Equal(c, 422, c.Queue("GET", "job-take/"+nobody, "").Status)
+		}
+		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 		c.done("w", id, `{}`)
 	})
 

@@ -93,6 +93,19 @@ func (s *service) ended() (compute.WorkerID, string, error) {
 	return all[0].ID, all[0].Reason, nil
 }
 
+func TestWorkers_OfALoadBalancerThatNobodyCouldAskAreReplaced(t *testing.T) {
+	t.Parallel()
+	s, _ := balancing(t, nil)
+	_, before := s.seen()
+	s.step(6 * time.Minute)
+	_, now := s.seen()
+	require.Equal(t, before, now)
+	s.step(time.Minute)
+	s.step(time.Second)
+	_, now = s.seen()
+	require.NotEqual(t, before, now)
+}
+
 func TestWorkers_OfALoadBalancerAreToldWhereToListen(t *testing.T) {
 	t.Parallel()
 	_, k := balancing(t, nil)

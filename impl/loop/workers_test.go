@@ -117,6 +117,21 @@ func TestWorkers_AreThrottledUntilThereIsRoom(t *testing.T) {
 	require.NotContains(t, now, ids[0])
 }
 
+func TestWorkers_ThatEndWithoutAJobAreReplacedLater(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "0"})
+	s.step(0)
+	for _, pause := range []time.Duration{time.Second, 2 * time.Second} {
+		s.step(sim.DefaultBoot)
+		s.step(pause - time.Millisecond)
+		statuses, _ := s.seen()
+		require.Equal(t, []compute.WorkerStatus{unhealthy}, statuses)
+		s.step(time.Millisecond)
+		statuses, _ = s.seen()
+		require.Equal(t, []compute.WorkerStatus{initializing}, statuses)
+	}
+}
+
 func TestWorkers_CrashingOnesAreReplacedLaterAndLater(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "1"})

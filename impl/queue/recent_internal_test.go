@@ -25,3 +25,12 @@ func TestRecent_JobsWithLongTextsAreNotKept(t *testing.T) {
 	_, kept := r.find("short")
 	require.True(t, kept)
 }
+
+func TestForget_KeepsNothingOfARequestForNoJob(t *testing.T) {
+	t.Parallel()
+	q := &Queue{memory: memory{recent: newRecent()}}
+	q.forget(compute.JobID(strings.Repeat("x", 1_000_000)))
+	require.Empty(t, q.recent.jobs)
+	q.forget("00000000-0000-7000-8000-000000000001")
+	require.Len(t, q.recent.jobs, 1)
+}

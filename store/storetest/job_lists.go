@@ -84,7 +84,9 @@ func cutErrorsListed(t *testing.T, open Open) {
 		insertJobs(t, s, j)
 	}
 
-	found := read(t, s, func(tx store.Tx) ([]store.FoundJob, error) { return tx.ListJobs(store.JobSearch{EndpointID: "cut", Limit: 10}) })
+	found := read(t, s, func(tx store.Tx) ([]store.FoundJob, error) {
+		return tx.ListJobs(store.JobSearch{EndpointID: "cut", Limit: 10})
+	})
 	require.Len(t, found, 6)
 	for _, one := range found {
 		require.True(t, strings.HasPrefix(one.Error, strings.Repeat("e", store.ErrorShown-5)), one.Error)
