@@ -158,40 +158,6 @@ var _ = area(func() {
 		}
 	})
 
-	add("queue.status.progress", []string{"status", "finishJob"}, func(c *Check) {
-		id := c.submit(job)
-		c.takeJob("shows", id)
-		whole := map[int]bool{}
-		report := func(i int) {
-			length := 150_000 + i%2*150_000
-			c.done("shows", id, `{"status":"IN_PROGRESS","output":"`+strings.Repeat("x", length)+`"}`)
-		}
-		report(0)
-		report(1)
-		over := make(chan struct{})
-		reports := c.later(func() Answer {
-			defer close(over)
-			for i := range 20 {
-				report(i)
-			}
-			return Answer{}
-		})
-
-		for going := true; going; {
-			select {
-			case <-over:
-				going = false
-			default:
-			}
-			whole[len(c.status(id)["output"].(string))] = true
-		}
-		<-reports
-		for length := range whole {
-			require.Contains(c, []int{150_000, 300_000}, length)
-		}
-		c.done("shows", id, `{}`)
-	})
-
 	add("queue.cancel.late", []string{"cancel", "finishJob"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("late", id)
