@@ -39,7 +39,7 @@ func (u users) PubKey(ctx context.Context, _ *graph.User) (*string, error) {
 
 // CurrentSpendPerHr is User.currentSpendPerHr.
 func (u users) CurrentSpendPerHr(ctx context.Context, _ *graph.User) (*float64, error) {
-	pods, err := u.Control.ListPods(ctx, user(ctx))
+	pods, err := listed(ctx, u.Answers, "/v2/pods", u.Control.ListPods)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (u users) CurrentSpendPerHr(ctx context.Context, _ *graph.User) (*float64, 
 
 // Pods is User.pods: one read, however many there are.
 func (u users) Pods(ctx context.Context, _ *graph.User) ([]*graph.Pod, error) {
-	pods, err := u.Control.ListPods(ctx, user(ctx))
+	pods, err := listed(ctx, u.Answers, "/v2/pods", u.Control.ListPods)
 	if err != nil {
 		return nil, err
 	}

@@ -39,17 +39,18 @@ func pagesOf[T any](table string, c columns[T], condition string, id func(*T) st
 
 // page reads a page of what belongs to the owner, and the place where the next one begins; zero: there is none.
 func (n *newestFirst[T]) page(tx *Tx, what, owner string, p compute.Page) (all []T, next compute.Position, err error) {
-	more := p.Limit + 1 // one reports whether there are more
+	var full bool
+	one := p.Limit + 1 // it reports whether there are more
 	if p.After == (compute.Position{}) {
-		all, err = list(tx, what, n.columns, n.first, owner, more)
+		all, full, err = listWithin(tx, what, n.columns, p.Room, n.first, owner, one)
 	} else {
-		all, err = list(tx, what, n.columns, n.later, owner, p.After.At, p.After.Seq, more)
+		all, full, err = listWithin(tx, what, n.columns, p.Room, n.later, owner, p.After.At, p.After.Seq, one)
 	}
-	if err != nil || len(all) <= p.Limit {
+	if err != nil || !full && len(all) <= p.Limit {
 		return all, next, err
 	}
 
-	all = all[:p.Limit]
-	next, _, err = get(tx, what+" after "+strconv.Itoa(p.Limit), positionColumns, n.position, n.id(&all[p.Limit-1]))
+	all = all[:min(len(all), p.Limit)]
+	next, _, err = get(tx, what+" after "+strconv.Itoa(len(all)), positionColumns, n.position, n.id(&all[len(all)-1]))
 	return all, next, err
 }

@@ -71,10 +71,10 @@ func (tx *Tx) PageReleases(id compute.EndpointID, p compute.Page) (all []compute
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	all, err = list(tx, "list releases of "+string(id), releaseColumns, selectReleases, string(id), before, p.Limit+1)
-	if len(all) > p.Limit {
-		all = all[:p.Limit]
-		next.Seq = all[p.Limit-1].Version
+	all, full, err := listWithin(tx, "list releases of "+string(id), releaseColumns, p.Room, selectReleases, string(id), before, p.Limit+1)
+	if full || len(all) > p.Limit {
+		all = all[:min(len(all), p.Limit)]
+		next.Seq = all[len(all)-1].Version
 	}
 	return all, next, err
 }

@@ -185,8 +185,20 @@ func gave[T any](tx *Tx, what string, c columns[T], query string, args ...any) (
 
 // list reads all rows of a query.
 func list[T any](tx *Tx, what string, c columns[T], query string, args ...any) ([]T, error) {
-	var all []T
-	err := tx.each(what, func(r row) error {
+	all, _, err := listWithin(tx, what, c, nil, query, args...)
+	return all, err
+}
+
+// listWithin reads the rows of a query for which there is room, and the first one in any case. It reports whether it left others.
+func listWithin[T any](tx *Tx, what string, c columns[T], room compute.Room, query string, args ...any) (all []T, more bool, err error) {
+	bytes := 0
+	err = tx.each(what, func(r row) error {
+		if room != nil {
+			if bytes += sizeOf(r); !room(bytes) && len(all) > 0 {
+				more = true
+				return errEnough
+			}
+		}
 		if len(all) == cap(all) { // append alone would go on by a quarter and copy a long list ten times
 			all = slices.Grow(all, max(len(all), 8))
 		}
@@ -194,7 +206,22 @@ func list[T any](tx *Tx, what string, c columns[T], query string, args ...any) (
 		return c.scan(r, &all[len(all)-1])
 	}, query, args...)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return all, nil
+	return all, more, nil
+}
+
+// sizeOf is about how many bytes a row takes: those of its texts, and for each value a word.
+func sizeOf(r row) int {
+	const word = 8
+	n := word * len(r)
+	for _, v := range r {
+		switch v := v.(type) {
+		case string:
+			n += len(v)
+		case []byte:
+			n += len(v)
+		}
+	}
+	return n
 }

@@ -54,6 +54,7 @@ var resources = map[string]func(*testing.T, Open){
 	"runtimes are listed and deleted":                                runtimes,
 	"lists are walked in pages while things come and go":             pages,
 	"releases are walked in pages":                                   releasePages,
+	"pages end where there is no room for another row":               pagesInBytes,
 	"volumes are listed, updated and deleted":                        volumes,
 	"the pods of a volume are those that are not terminated":         volumePods,
 	"secrets are listed, found by name, changed and deleted":         secrets,
