@@ -206,10 +206,11 @@ func TestHandler_TenThousandOfEachTakeNoMoreStatements(t *testing.T) {
 				id := fmt.Sprintf("one%011d", i)
 				if err := errors.Join(
 					tx.InsertPod(p),
-					tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", RegistryID: "r"}),
+					tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", RegistryID: "r", CreatedAt: tx.Now()}),
 					tx.InsertVolume(compute.Volume{ID: compute.VolumeID(id), UserID: "u", DataCenterID: "EU-RO-1"}),
 					tx.InsertEndpoint(compute.Endpoint{
 						ID: compute.EndpointID(id), UserID: "u", Name: id, Type: compute.QueueEndpoint, Scaler: compute.ByDelay, VolumeIDs: []compute.VolumeID{compute.VolumeID(id)},
+						CreatedAt: tx.Now(),
 					}),
 					tx.InsertWorker(compute.Worker{ID: compute.WorkerID(id), EndpointID: compute.EndpointID(id), CreatedAt: tx.Now()}),
 					tx.InsertRegistry(compute.Registry{ID: compute.RegistryID(id), UserID: "u"}),

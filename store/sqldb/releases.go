@@ -71,8 +71,12 @@ func (tx *Tx) PageReleases(id compute.EndpointID, p compute.Page) (all []compute
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	all, full, err := listWithin(tx, "list releases of "+string(id), releaseColumns, p.Room, selectReleases, string(id), before, p.Limit+1)
-	if full || len(all) > p.Limit {
+	f := filling[compute.Release]{room: p.Room}
+	if err = f.read(tx, "list releases of "+string(id), releaseColumns, selectReleases, string(id), before, p.Limit+1); err != nil {
+		return nil, next, err
+	}
+	all = f.all
+	if f.full || len(all) > p.Limit {
 		all = all[:min(len(all), p.Limit)]
 		next.Seq = all[len(all)-1].Version
 	}

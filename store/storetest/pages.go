@@ -229,3 +229,70 @@ func pagesInBytes(t *testing.T, open Open) {
 		}
 	}
 }
+
+// pagesInSteps walks a list that is read in several steps because its pages have room for so many bytes at most.
+func pagesInSteps(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	const count = 330 // the first step is 64, the second one four times as many
+	var want []string
+	write(t, s, func(tx store.Tx) error {
+		want = nil
+		for i := range count {
+			id := fmt.Sprint(i)
+			want = append(want, id)
+			if err := pagedLists["templates"].insert(tx, id, start.Add(time.Duration(i/3)*time.Second)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	slices.Reverse(want)
+
+	for _, limit := range []int{1, 63, 64, 65, 319, 320, 321, count - 1, count, count + 1, 1000} {
+		for _, rows := range []int{1, 63, 64, 65, 100, count} {
+			var got []string
+			take := pageTaker(t, s, pagedList{page: func(tx store.Tx, p compute.Page) ([]string, compute.Position, error) {
+				asked := 0
+				p.Room = func(int) bool {
+					asked++
+					return asked <= rows
+				}
+				return pagedLists["templates"].page(tx, p)
+			}})
+			for ids := take(limit); ids != nil; ids = take(limit) {
+				require.Len(t, ids, min(limit, rows, count-len(got)), "limit %d, room for %d", limit, rows)
+				got = append(got, ids...)
+			}
+			require.Equal(t, want, got, "limit %d, room for %d", limit, rows)
+		}
+	}
+}
+
+// walk goes through a list that has more than is in memory at a time.
+func walk(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	var want []string
+	long := strings.Repeat("x", 900_000)
+	for i := range 20 {
+		id := fmt.Sprint(i)
+		want = append([]string{id}, want...)
+		write(t, s, func(tx store.Tx) error {
+			return tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", Readme: long, CreatedAt: start})
+		})
+	}
+
+	var got []string
+	pages := 0
+	require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
+		got, pages = nil, 0
+		page := func(user compute.UserID, p compute.Page) ([]compute.Template, compute.Position, error) {
+			pages++
+			some, next, err := tx.PageTemplates(user, p)
+			require.Less(t, len(some), 10, "as much as is in memory")
+			return some, next, err
+		}
+		return store.Walk("u", page, func(one compute.Template) { got = append(got, string(one.ID)) })
+	}))
+	require.Equal(t, want, got)
+	require.Equal(t, 3, pages)
+}

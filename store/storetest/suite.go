@@ -55,6 +55,8 @@ var resources = map[string]func(*testing.T, Open){
 	"lists are walked in pages while things come and go":             pages,
 	"releases are walked in pages":                                   releasePages,
 	"pages end where there is no room for another row":               pagesInBytes,
+	"a list is walked of which not all is in memory":                 walk,
+	"pages with little room are read in steps":                       pagesInSteps,
 	"volumes are listed, updated and deleted":                        volumes,
 	"the pods of a volume are those that are not terminated":         volumePods,
 	"secrets are listed, found by name, changed and deleted":         secrets,
