@@ -39,7 +39,7 @@ func (l *lists) add(bytes int, answers *limit.Answers, key compute.KeyID) error 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bytes+bytes > mostLists {
-		return compute.Errorf(compute.Rejected, "the lists of the document have over %d bytes", mostLists)
+		return &compute.Error{Code: compute.Rejected} // listed has the words
 	}
 	for freeLists+l.more < l.bytes+bytes {
 		piece, ok := answers.Try(key, listPiece) // to wait for more with what it has could take for ever
@@ -69,7 +69,7 @@ func listed[T any](ctx context.Context, answers *limit.Answers, path string, rea
 
 	switch {
 	case compute.CodeOf(full) == compute.Rejected:
-		return nil, compute.Errorf(compute.Rejected, "%v: ask for fewer lists, or read this one in pages, with GET %s", full, path)
+		return nil, compute.Errorf(compute.Rejected, "the lists of the document have over %d bytes: ask for fewer, or read this one in pages, with GET %s", mostLists, path)
 	case full != nil:
 		return nil, full
 	}

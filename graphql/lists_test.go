@@ -51,7 +51,7 @@ func TestLists_TooLargeForADocumentAreRefusedByName(t *testing.T) {
 	e.largeOfEach(9, 18)
 	status, body := e.send(`{myself{podTemplates{id}}}`)
 	require.Equal(t, 200, status)
-	require.Contains(t, body, "with GET /v2/templates")
+	require.Contains(t, body, `"message":"the lists of the document have over 16777216 bytes: ask for fewer, or read this one in pages, with GET /v2/templates"`)
 
 	_, body = e.send(`{a:myself{currentSpendPerHr} b:myself{currentSpendPerHr}}`)
 	require.NotContains(t, body, "errors", "a sum is no list")
