@@ -76,26 +76,6 @@ var _ = area(func() {
 		c.Refused(c.listPods(key), 401)
 	})
 
-	add("auth.revoked.held", []string{"takeJob", "statusSync"}, func(c *Check) {
-		id, key := c.newKey("", "all")
-		waits := c.submit(job)
-		c.takeJob("w", waits)
-		held := func(operation string) chan Answer {
-			return c.hold(func() Answer {
-				return c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Key: key})
-			})
-		}
-		take, wait := held("job-take/revoked"), held("status-sync/"+waits)
-		c.set("DELETE", "keys/"+id, "")
-
-		next := c.submit(job)
-		c.Refused(<-take, 401)
-		c.takeJob("w", next)
-		c.done("w", waits, `{"output":"not for that key"}`)
-		c.Refused(<-wait, 401)
-		c.done("w", next, `{}`)
-	})
-
 	add("auth.ownership", []string{"getPod", "deletePod", "updatePod", "podAction", "health"}, func(c *Check) {
 		pod := c.newPod(gpuPod)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")

@@ -43,6 +43,18 @@ var _ = area(func() {
 		c.data(c.raw(body(900_000)))
 	})
 
+	add("graphql.bytes", []string{"createTemplate"}, func(c *Check) {
+		l := c.newLister()
+		for range 10 {
+			l.add(templates, plainTemplate[:len(plainTemplate)-1]+`,"env":{"A":"`+strings.Repeat("x", 900_000)+`"}}`)
+		}
+		once := `a:myself{podTemplates{id}}`
+		data := c.data(c.graphQLAs(l.key, "{"+once+"}", nil))
+		require.Len(c, data["a"].(map[string]any)["podTemplates"], 10)
+		a := c.graphQLAs(l.key, "{"+once+` b:myself{podTemplates{id}}}`, nil)
+		require.Contains(c, c.wrongly(a, 200, "REJECTED"), "GET /v2/templates")
+	})
+
 	add("graphql.anonymous.values", nil, func(c *Check) {
 		c.data(c.graphQLAs("-", heavy(), nil))
 		more := `{` + many(6, `a%d:dataCenters{gpuAvailability{id available stockStatus}}`) + `}`

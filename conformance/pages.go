@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -162,6 +163,45 @@ var _ = area(func() {
 		require.Equal(c, 200, l.send("PATCH", one, `{"image":"j"}`).Status)
 		_, next := l.page(one+"/releases", "releases", "limit=1")
 		l.foreign(other+"/releases", next)
+	})
+
+	add("pages.bytes", []string{"listEndpoints", "createEndpoint", "listTemplates", "createTemplate", "listEndpointReleases", "updateEndpoint"}, func(c *Check) {
+		l := c.newLister()
+		env := func(text string) string { return `"env":{"A":"` + strings.Repeat(text, 900_000) + `"}` }
+		const count = 7
+		whole := func(path, name string, want []string) {
+			slices.Reverse(want) // the newest first
+			all, pages := []string{}, 0
+			for next := "limit=1000"; next != ""; pages++ {
+				a := l.send("GET", path+"?"+next, "")
+				require.Less(c, len(a.Body), 6_000_000, "of a page of %s", name)
+				var ids []string
+				ids, next = l.page(path, name, next)
+				require.NotEmpty(c, ids)
+				all = append(all, ids...)
+			}
+			require.Equal(c, want, all, "each once")
+			require.Greater(c, pages, 1)
+		}
+
+		for _, of := range pagedLists[1:3] {
+			var made []string
+			for range count {
+				made = append(made, l.add(of.path, of.body[:len(of.body)-1]+","+env("x")+"}"))
+			}
+			whole(of.path, of.name, made)
+			for _, id := range made {
+				require.Equal(c, 204, l.send("DELETE", of.path+"/"+id, "").Status)
+			}
+		}
+
+		at := serverless + "/" + l.add(serverless, cpuEndpoint)
+		for i := range count {
+			require.Equal(c, 200, l.send("PATCH", at, "{"+env(string(rune('a'+i)))+"}").Status)
+		}
+		all, _ := l.page(at+"/releases", "releases", "")
+		require.Less(c, len(all), count+1, "a release has what was before and after")
+		require.NotEmpty(c, all)
 	})
 
 	add("pages.releases", []string{"listEndpointReleases", "createEndpoint", "updateEndpoint"}, func(c *Check) {

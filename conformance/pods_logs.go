@@ -34,10 +34,15 @@ func (c *Check) logs(id, query, after string) *logStream {
 
 // follow opens the log at the path, as logs does.
 func (c *Check) follow(path, query, after string) *logStream {
+	return c.followAs(c.Key, path, query, after)
+}
+
+// followAs is follow with another key.
+func (c *Check) followAs(key, path, query, after string) *logStream {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	req, err := http.NewRequestWithContext(ctx, "GET", c.URL+path+query, nil)
 	require.NoError(c, err)
-	req.Header.Set("Authorization", "Bearer "+c.Key)
+	req.Header.Set("Authorization", "Bearer "+key)
 	if after != "" {
 		req.Header.Set(lastEventID, after)
 	}

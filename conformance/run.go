@@ -186,7 +186,9 @@ var (
 	workerAreas = []string{"queue", "openai", "jobs", "why"}
 	workerRules = map[string]bool{
 		"auth.scopes.all":        true, // its ping is a worker of the endpoint
-		"auth.revoked.held":      true, // takes jobs of the endpoint
+		"auth.revoked.held":      true, // these take jobs of the endpoint
+		"auth.revoked.stream":    true,
+		"auth.revoked.openai":    true,
 		"bounds.inputs":          true, // takes jobs of the endpoint
 		"public.run.input":       true, // these make jobs of the endpoint
 		"public.run.webhook-v2":  true,

@@ -31,7 +31,7 @@ func (q queries) ServerlessGpuPools(context.Context) ([]*graph.ServerlessGpuPool
 
 // Endpoints is User.endpoints: as many reads for many as for one.
 func (u users) Endpoints(ctx context.Context, _ *graph.User) ([]*graph.Endpoint, error) {
-	endpoints, err := u.Services.Endpoints.List(ctx, user(ctx))
+	endpoints, err := listed(ctx, u.Answers, "/v2/serverless", u.Services.Endpoints.List)
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,9 @@ func manifestOf(manifest any) (json.RawMessage, error) {
 
 // Endpoints is FlashEnvironment.endpoints: one read for all environments of a field of the root.
 func (e flashEnvironments) Endpoints(ctx context.Context, of *graph.FlashEnvironment) ([]*graph.Endpoint, error) {
-	all, err := callOf(ctx).owned(func() ([]compute.Endpoint, error) { return e.Services.Endpoints.List(ctx, user(ctx)) })
+	all, err := callOf(ctx).owned(func() ([]compute.Endpoint, error) {
+		return listed(ctx, e.Answers, "/v2/serverless", e.Services.Endpoints.List)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -108,6 +108,7 @@ type call struct {
 	request   *http.Request
 	requestID string
 	client    string       // its address
+	lists     lists        // that were read
 	values    int          // that the answer has, about; 0: the document is not valid
 	body      []byte       // as it was sent, until its memory is given back
 	shown     bool         // it met a fault before a field
@@ -236,6 +237,7 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		return problem.Of(err).Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}}
 	}
 	defer answered()
+	defer callOf(ctx).lists.leave()
 	next, ctx := h.exec.DispatchOperation(ctx, operation)
 	answer := next(ctx)
 	if answer == nil {

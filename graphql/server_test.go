@@ -147,9 +147,9 @@ func (c counted) Pod(id compute.PodID) (compute.Pod, error) {
 	return c.real.Pod(id)
 }
 
-func (c counted) ListPods(user compute.UserID) ([]compute.Pod, error) {
+func (c counted) PagePods(user compute.UserID, p compute.Page) ([]compute.Pod, compute.Position, error) {
 	c.w.statements.Add(1)
-	return c.real.ListPods(user)
+	return c.real.PagePods(user, p)
 }
 
 func (c counted) Template(id compute.TemplateID) (compute.Template, error) {
@@ -161,9 +161,9 @@ func (c counted) NewestRegistry() (compute.Registry, bool, error) { return c.rea
 
 func (c counted) NewestSecret() (compute.Secret, bool, error) { return c.real.NewestSecret() }
 
-func (c counted) ListTemplates(user compute.UserID) ([]compute.Template, error) {
+func (c counted) PageTemplates(user compute.UserID, p compute.Page) ([]compute.Template, compute.Position, error) {
 	c.w.statements.Add(1)
-	return c.real.ListTemplates(user)
+	return c.real.PageTemplates(user, p)
 }
 
 func (c counted) ListVolumes(user compute.UserID) ([]compute.Volume, error) {
@@ -171,9 +171,9 @@ func (c counted) ListVolumes(user compute.UserID) ([]compute.Volume, error) {
 	return c.real.ListVolumes(user)
 }
 
-func (c counted) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
+func (c counted) PageEndpoints(user compute.UserID, p compute.Page) ([]compute.Endpoint, compute.Position, error) {
 	c.w.statements.Add(1)
-	return c.real.ListEndpointsOf(user)
+	return c.real.PageEndpoints(user, p)
 }
 
 func (c counted) ListWorkers() ([]compute.Worker, error) {
@@ -206,10 +206,11 @@ func TestHandler_TenThousandOfEachTakeNoMoreStatements(t *testing.T) {
 				id := fmt.Sprintf("one%011d", i)
 				if err := errors.Join(
 					tx.InsertPod(p),
-					tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", RegistryID: "r"}),
+					tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", RegistryID: "r", CreatedAt: tx.Now()}),
 					tx.InsertVolume(compute.Volume{ID: compute.VolumeID(id), UserID: "u", DataCenterID: "EU-RO-1"}),
 					tx.InsertEndpoint(compute.Endpoint{
 						ID: compute.EndpointID(id), UserID: "u", Name: id, Type: compute.QueueEndpoint, Scaler: compute.ByDelay, VolumeIDs: []compute.VolumeID{compute.VolumeID(id)},
+						CreatedAt: tx.Now(),
 					}),
 					tx.InsertWorker(compute.Worker{ID: compute.WorkerID(id), EndpointID: compute.EndpointID(id), CreatedAt: tx.Now()}),
 					tx.InsertRegistry(compute.Registry{ID: compute.RegistryID(id), UserID: "u"}),

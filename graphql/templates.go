@@ -28,7 +28,7 @@ func (q queries) PodTemplates(ctx context.Context, input *graph.PodTemplateInput
 
 // PodTemplates is User.podTemplates: one read, however many there are.
 func (u users) PodTemplates(ctx context.Context, _ *graph.User) ([]*graph.PodTemplate, error) {
-	templates, err := u.Control.ListTemplates(ctx, user(ctx))
+	templates, err := listed(ctx, u.Answers, "/v2/templates", u.Control.ListTemplates)
 	return views(templates, func(t compute.Template) *graph.PodTemplate { return u.templateView(t, user(ctx)) }), err
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/impl/control"
 )
 
 // Myself is the query myself: null without a key.
@@ -39,17 +38,17 @@ func (u users) PubKey(ctx context.Context, _ *graph.User) (*string, error) {
 
 // CurrentSpendPerHr is User.currentSpendPerHr.
 func (u users) CurrentSpendPerHr(ctx context.Context, _ *graph.User) (*float64, error) {
-	pods, err := u.Control.ListPods(ctx, user(ctx))
+	spend, err := u.Control.SpendOf(ctx, user(ctx))
 	if err != nil {
 		return nil, err
 	}
-	usd := control.Spend(pods).USD()
+	usd := spend.USD()
 	return &usd, nil
 }
 
 // Pods is User.pods: one read, however many there are.
 func (u users) Pods(ctx context.Context, _ *graph.User) ([]*graph.Pod, error) {
-	pods, err := u.Control.ListPods(ctx, user(ctx))
+	pods, err := listed(ctx, u.Answers, "/v2/pods", u.Control.ListPods)
 	if err != nil {
 		return nil, err
 	}

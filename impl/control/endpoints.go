@@ -148,10 +148,10 @@ func (n *Endpoints) Get(ctx context.Context, user compute.UserID, id compute.End
 	return e, err
 }
 
-// List gives the user's endpoints, newest first.
-func (n *Endpoints) List(ctx context.Context, user compute.UserID) (all []compute.Endpoint, err error) {
+// List gives the user's endpoints, newest first. Rejected as for ListPods.
+func (n *Endpoints) List(ctx context.Context, user compute.UserID, room compute.Room) (all []compute.Endpoint, err error) {
 	err = n.store.Read(ctx, func(tx store.Tx) error {
-		all, err = tx.ListEndpointsOf(user)
+		all, err = whole(tx.PageEndpoints(user, unpaged(room)))
 		return err
 	})
 	return all, err

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -249,19 +250,22 @@ func (f *Flash) Endpoint(ctx context.Context, user compute.UserID, app, environm
 	}
 
 	err = f.store.Read(ctx, func(tx store.Tx) error {
-		all, err := tx.ListEndpointsOf(user)
+		var named, exact compute.EndpointID
+		err := store.Walk(user, tx.PageEndpoints, func(e compute.Endpoint) {
+			switch {
+			case e.Environment != d.Environments[i].ID:
+			case e.Name == name:
+				named = cmp.Or(named, e.ID)
+			case string(e.ID) == name:
+				exact = e.ID
+			}
+		})
 		if err != nil {
 			return err
 		}
-		all = slices.DeleteFunc(all, func(e compute.Endpoint) bool { return e.Environment != d.Environments[i].ID })
-		n := slices.IndexFunc(all, func(e compute.Endpoint) bool { return e.Name == name })
-		if n < 0 {
-			n = slices.IndexFunc(all, func(e compute.Endpoint) bool { return string(e.ID) == name })
-		}
-		if n < 0 {
+		if id = cmp.Or(named, exact); id == "" {
 			return compute.Errorf(compute.NotFound, "endpoint not found: %q in environment %q of app %q", name, environment, app)
 		}
-		id = all[n].ID
 		return nil
 	})
 	return id, err

@@ -135,7 +135,7 @@ func act(ctx context.Context, c *Control, r *mathrand.Rand) error {
 	if r.IntN(3) == 0 {
 		return actOnWorkers(ctx, c, r)
 	}
-	pods, err := c.ListPods(ctx, "u")
+	pods, err := c.ListPods(ctx, "u", nil)
 	if err != nil || len(pods) == 0 || r.IntN(3) == 0 {
 		_, err := c.CreatePod(ctx, "u", randomPod(r))
 		return err

@@ -264,10 +264,10 @@ func (c *Control) PagePods(ctx context.Context, user compute.UserID, clusters bo
 	return pods, next, err
 }
 
-// ListPods gives the user's pods, those of clusters too, newest first.
-func (c *Control) ListPods(ctx context.Context, user compute.UserID) (pods []compute.Pod, err error) {
+// ListPods gives the user's pods, those of clusters too, newest first. Rejected if there is no room for all; nil: there is.
+func (c *Control) ListPods(ctx context.Context, user compute.UserID, room compute.Room) (pods []compute.Pod, err error) {
 	err = c.store.Read(ctx, func(tx store.Tx) error {
-		pods, err = tx.ListPods(user)
+		pods, err = whole(tx.PagePods(user, unpaged(room)))
 		return err
 	})
 	return pods, err

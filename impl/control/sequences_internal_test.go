@@ -235,7 +235,7 @@ func (l *life) run(ctx context.Context) (answers []string, err error) {
 }
 
 func (l *life) end(ctx context.Context) error {
-	pods, err := l.c.ListPods(ctx, "u")
+	pods, err := l.c.ListPods(ctx, "u", nil)
 	for _, p := range pods {
 		err = cmp.Or(err, l.c.DeletePod(ctx, "u", p.ID))
 	}

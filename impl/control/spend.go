@@ -37,6 +37,15 @@ func checkSpend(ctx context.Context, tx store.Pods, user compute.UserID, more fl
 	return nil
 }
 
+// SpendOf is what the user's pods cost now, an hour, those of clusters too.
+func (c *Control) SpendOf(ctx context.Context, user compute.UserID) (sum compute.NanoUSD, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		sum = 0
+		return store.Walk(user, tx.PagePods, func(p compute.Pod) { sum += compute.ToNanoUSD(p.Cost()) })
+	})
+	return sum, err
+}
+
 // Spend is what the pods cost now, an hour.
 func Spend(pods []compute.Pod) (sum compute.NanoUSD) {
 	for _, p := range pods {

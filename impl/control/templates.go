@@ -74,10 +74,10 @@ func (c *Control) GetTemplate(ctx context.Context, user compute.UserID, id compu
 	return t, err
 }
 
-// ListTemplates gives the user's templates, newest first.
-func (c *Control) ListTemplates(ctx context.Context, user compute.UserID) (all []compute.Template, err error) {
+// ListTemplates gives the user's templates, newest first. Rejected as for ListPods.
+func (c *Control) ListTemplates(ctx context.Context, user compute.UserID, room compute.Room) (all []compute.Template, err error) {
 	err = c.store.Read(ctx, func(tx store.Tx) error {
-		all, err = tx.ListTemplates(user)
+		all, err = whole(tx.PageTemplates(user, unpaged(room)))
 		return err
 	})
 	return all, err

@@ -45,10 +45,11 @@ var archiveTypes = []string{"application/x-tar", "application/gzip", "applicatio
 // ListEndpointBuilds is GET /v2/serverless/{id}/builds.
 func (h restHandlers) ListEndpointBuilds(c echo.Context, id string, params rest.ListEndpointBuildsParams) error {
 	list := listOf(c, "listEndpointBuilds", id)
-	page, err := list.page(params.Cursor, (*rest.Limit)(params.Limit))
+	page, leave, err := h.page(c, list, params.Cursor, (*rest.Limit)(params.Limit))
 	if err != nil {
 		return err
 	}
+	defer leave()
 	page.Limit = min(page.Limit, buildsLimit)
 	builds, next, err := h.Endpoints.Builds(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), page)
 	if err != nil {

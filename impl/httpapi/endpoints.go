@@ -15,10 +15,11 @@ import (
 // ListEndpoints is GET /v2/serverless.
 func (h restHandlers) ListEndpoints(c echo.Context, params rest.ListEndpointsParams) error {
 	list := listOf(c, "listEndpoints")
-	page, err := list.page(params.Cursor, params.Limit)
+	page, leave, err := h.page(c, list, params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	endpoints, next, err := h.Endpoints.Page(contextOf(c), callerOf(c).UserID, page)
 	if err != nil {
 		return err
@@ -94,10 +95,11 @@ func (h restHandlers) ListEndpointWorkers(c echo.Context, id string) error {
 // ListEndpointReleases is GET /v2/serverless/{id}/releases.
 func (h restHandlers) ListEndpointReleases(c echo.Context, id string, params rest.ListEndpointReleasesParams) error {
 	list := listOf(c, "listEndpointReleases", id)
-	page, err := list.page(params.Cursor, params.Limit)
+	page, leave, err := h.page(c, list, params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	found, err := h.Endpoints.Releases(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), page)
 	if err != nil {
 		return err

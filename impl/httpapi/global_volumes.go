@@ -12,10 +12,11 @@ import (
 // ListGlobalVolumes is GET /v2/global-volumes.
 func (h restHandlers) ListGlobalVolumes(c echo.Context, params rest.ListGlobalVolumesParams) error {
 	list := listOf(c, "listGlobalVolumes")
-	page, err := list.page(params.Cursor, params.Limit)
+	page, leave, err := h.page(c, list, params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	volumes, next, err := h.Control.PageGlobalVolumes(contextOf(c), callerOf(c).UserID, page)
 	if err != nil {
 		return err

@@ -93,6 +93,9 @@ func (h queueHandlers) Stream(c echo.Context, e queue.EndpointID, id queue.JobID
 	room, leave := h.chunkRoom(c)
 	defer leave()
 	j, chunks, err := h.Queue.Stream(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), wait, room)
+	if err == nil && len(chunks) == 0 {
+		err = h.stillGood(c) // the end is nothing for a key that is not, either
+	}
 	if err != nil {
 		return err
 	}
@@ -110,10 +113,14 @@ const (
 	fewChunks   = 1 << 20  // bytes that are taken where there is no room for all
 )
 
-// chunkRoom gives what makes room for the chunks of an answer, and what gives it back.
+// chunkRoom gives what makes room for the chunks of an answer, and what gives it back. It is asked before chunks are taken, and refuses a
+// key that is not good any more: they stay for the next read.
 func (s *Services) chunkRoom(c echo.Context) (room func(bytes int) (int, error), leave func()) {
 	held := func() {}
 	room = func(bytes int) (int, error) {
+		if err := s.stillGood(c); err != nil {
+			return 0, err
+		}
 		held()
 		if held = func() {}; bytes <= freeChunks {
 			return bytes, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -50,6 +51,22 @@ func BenchmarkListOfTenThousandRunningPods(b *testing.B) {
 				pods, err = tx.ListPods("u")
 				return err
 			}))
+		}
+	})
+
+	b.Run("page", func(b *testing.B) {
+		b.ReportAllocs()
+		s := Services{Answers: limit.NewAnswers(time.Minute)}
+		c := &request{}
+		for b.Loop() {
+			p, leave, err := s.page(c, listed{}, nil, nil)
+			require.NoError(b, err)
+			require.NoError(b, db.Read(b.Context(), func(tx store.Tx) error {
+				pods, _, err := tx.PagePods("u", p)
+				require.Len(b, pods, pageLimit, "what is usual fits")
+				return err
+			}))
+			leave()
 		}
 	})
 

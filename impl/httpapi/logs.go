@@ -32,7 +32,7 @@ func logQuery(p rest.GetPodLogsParams) compute.LogQuery {
 }
 
 // streamLogs answers with the lines that read gives, as server-sent events, until read is done, the client goes, the server
-// drains, or the client takes nothing for too long. It holds no line: read waits while the client is slow. A client that was
+// drains, the key is not good any more, or the client takes nothing for too long. It holds no line: read waits while the client is slow. A client that was
 // cut off sends the id of its last line when it comes back, and nothing is lost.
 func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	ctx, cancel := context.WithCancel(contextOf(c))
@@ -66,6 +66,12 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 		}
 	})
 
+	beats.Go(func() {
+		if s.revoked(ctx, c) {
+			drain()
+		}
+	})
+
 	err := read(ctx, func(l compute.LogLine) error {
 		event, err := logEvent(l)
 		if err != nil {
@@ -87,6 +93,25 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	}
 
 	return nil
+}
+
+// revoked waits until the key of what is answered for long is not good any more, at which it looks each 15 seconds; false: ctx has
+// ended. It looks by itself, since a log that is never quiet has no heartbeat (rule auth.revoked.logs).
+func (s *Services) revoked(ctx context.Context, c echo.Context) bool {
+	var next silence
+	defer next.end()
+	for {
+		next.begin(s.Clock)
+		select {
+		case <-next.machine:
+		case <-next.server:
+		case <-ctx.Done():
+			return false
+		}
+		if s.stillGoodIn(ctx, c) != nil {
+			return true
+		}
+	}
 }
 
 // logEvent writes a line as an event.

@@ -1,13 +1,16 @@
 package httpapi
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
 // pier serves one log.
@@ -26,18 +32,33 @@ type pier struct {
 	given atomic.Int64 // lines that the client's side took
 	ended chan error   // what the reading of the log gave
 	log   bytes.Buffer
+
+	clock   *compute.SettableClock // it stands still
+	db      store.Store
+	keyring *control.Keyring
+	key     compute.Key // of who reads
+	token   string
 }
 
 // newPier serves what read gives. The handler's end is awaited at the end of the test.
 func newPier(t *testing.T, read compute.ReadLog) *pier {
-	p := &pier{ended: make(chan error, 1)}
-	s := Services{Clock: compute.SystemClock{}, Log: slog.New(slog.NewTextHandler(&p.log, nil))}
+	p := &pier{ended: make(chan error, 1), clock: compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))}
+	var err error
+	p.db, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), p.clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.db.Close() })
+	p.keyring, err = control.NewKeyring(t.Context(), p.db, compute.NewIDs(rand.Reader, p.clock), p.clock, nil)
+	require.NoError(t, err)
+	p.key, p.token, err = p.keyring.Create(t.Context(), control.NewKey{UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
+	require.NoError(t, err)
+
+	s := Services{Clock: p.clock, Keyring: p.keyring, Log: slog.New(slog.NewTextHandler(&p.log, nil))}
 	s.observed()
 	s.Draining, p.drain = context.WithCancel(context.Background())
 
 	e := echo.New()
 	e.GET("/", func(c echo.Context) error {
-		return s.streamLogs(&request{Context: c}, func(ctx context.Context, emit compute.EmitLog) error {
+		return s.streamLogs(&request{Context: c, caller: caller{Key: p.key, bearer: true}}, func(ctx context.Context, emit compute.EmitLog) error {
 			err := read(ctx, func(l compute.LogLine) error {
 				p.given.Add(1)
 				return emit(l)
@@ -58,6 +79,7 @@ func (p *pier) open(t *testing.T) (io.ReadCloser, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", p.URL, nil)
 	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+p.token)
 	response, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -141,4 +163,70 @@ func TestLogs_UnreadableRestIsCutOffNotEnded(t *testing.T) {
 	<-p.ended
 	p.Close()
 	require.Contains(t, p.log.String(), "the disk is gone")
+}
+
+// silent gives no line until it may not.
+func silent(ctx context.Context, _ compute.EmitLog) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// endsInTime reads to the end, which comes when the key was looked at again.
+func (p *pier) endsInTime(t *testing.T, body io.Reader) {
+	read := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, body)
+		read <- err
+	}()
+	require.Eventually(t, func() bool {
+		p.clock.Advance(heartbeat)
+		return len(read) > 0
+	}, 10*time.Second, 10*time.Millisecond, "the log goes on")
+	require.NoError(t, <-read, "the answer has its end")
+	require.ErrorIs(t, <-p.ended, context.Canceled)
+}
+
+func TestLogs_EndWithTheirKey(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]compute.ReadLog{"quiet": silent, "never quiet": endless} {
+		for event, end := range map[string]func(*pier) error{
+			"revoked": func(p *pier) error { return p.keyring.Revoke(t.Context(), p.key.ID) },
+			"deleted": func(p *pier) error { return p.keyring.Delete(t.Context(), p.key.ID) },
+			"disabled": func(p *pier) error {
+				disabled := true
+				_, err := p.keyring.ChangeUser(t.Context(), p.key.UserID, compute.UserChange{Disabled: &disabled})
+				return err
+			},
+		} {
+			t.Run(name+" "+event, func(t *testing.T) {
+				t.Parallel()
+				p := newPier(t, read)
+				body, _ := p.open(t)
+				require.NoError(t, end(p))
+				p.endsInTime(t, body)
+			})
+		}
+	}
+}
+
+func TestLogs_GoOnWhileNobodyCanSayWhetherTheirKeyIsGood(t *testing.T) {
+	t.Parallel()
+	p := newPier(t, silent)
+	require.NoError(t, p.keyring.Delete(t.Context(), p.key.ID)) // so that it is looked for in the store
+	require.NoError(t, p.db.Close())
+
+	body, hangUp := p.open(t)
+	lines := bufio.NewScanner(body)
+	for range 5 {
+		said := make(chan bool, 1)
+		go func() { said <- lines.Scan() && lines.Scan() }() // a comment and the blank line
+		require.Eventually(t, func() bool {
+			p.clock.Advance(heartbeat)
+			return len(said) > 0
+		}, 10*time.Second, 10*time.Millisecond)
+		require.True(t, <-said, "the store was away for a moment, and the log ended")
+	}
+	require.Empty(t, p.ended)
+	hangUp()
+	require.Error(t, <-p.ended)
 }

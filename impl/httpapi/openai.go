@@ -121,6 +121,9 @@ func (o *openAICall) answer() error {
 	}
 
 	o.ended = true
+	if err := o.stillGood(o.c); err != nil {
+		return err
+	}
 	if j.Status != compute.JobCompleted {
 		return o.failed(j)
 	}

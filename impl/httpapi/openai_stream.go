@@ -22,7 +22,7 @@ func (o *openAICall) stream() error {
 	object := openAIError(problemOf(err))
 	if of, ok := errors.AsType[*workerError](err); ok {
 		object = of.object
-	} else {
+	} else if compute.CodeOf(err) != compute.Unauthenticated {
 		o.logFailure(o.c, "stream failed", err)
 	}
 	return o.send(o.apart(errorEvent(object)))
@@ -38,6 +38,11 @@ func (o *openAICall) forward() error {
 			return err
 		}
 		o.ended = j.Status.Ended()
+		if len(chunks) == 0 {
+			if err := o.stillGood(o.c); err != nil {
+				return err
+			}
+		}
 		if !o.ended && len(chunks) == 0 {
 			return o.noAnswer()
 		}

@@ -41,6 +41,50 @@ func (l listed) page(cursor *rest.Cursor, limit *rest.Limit) (p compute.Page, er
 	return p, err
 }
 
+// The bytes of a page's rows, about. A page has freePage for nothing, and then pieces as there is memory for large answers: where there is
+// none it ends early, and nobody waits (rule pages.bytes).
+const (
+	freePage   = 1 << 20
+	mostPage   = 4 << 20
+	pagePiece  = 1 << 20
+	pageMemory = 2 // a page is its rows, and then its text
+)
+
+// page gives what the parameters ask for, with room for its rows, and what gives that back once the page is written. Invalid as for listed.page.
+func (s *Services) page(c echo.Context, l listed, cursor *rest.Cursor, limit *rest.Limit) (p compute.Page, leave func(), err error) {
+	if p, err = l.page(cursor, limit); err != nil {
+		return p, nil, err
+	}
+	p.Room, leave = s.pageRoom(c)
+	return p, leave, nil
+}
+
+// pageRoom gives the room for the rows of a page, and what gives it back.
+func (s *Services) pageRoom(c echo.Context) (room compute.Room, leave func()) {
+	key, had := callerOf(c).ID, freePage
+	var pieces []func()
+	room = func(bytes int) bool {
+		if bytes > mostPage {
+			return false
+		}
+		for had < bytes {
+			piece, ok := s.Answers.Try(key, pagePiece*pageMemory)
+			if !ok {
+				return false
+			}
+			had += pagePiece
+			pieces = append(pieces, piece)
+		}
+		return true
+	}
+
+	return room, func() {
+		for _, piece := range pieces {
+			piece()
+		}
+	}
+}
+
 // pagination says where the next page begins.
 func (l listed) pagination(next compute.Position) rest.Pagination {
 	if next == (compute.Position{}) {

@@ -17,6 +17,8 @@ import (
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/store"
 )
 
@@ -124,4 +126,52 @@ func TestPages_ListPodsOnceWhileOthersComeAndGo(t *testing.T) {
 		require.True(t, gone[id(i)] || seen[id(i)] == 1, id(i))
 	}
 	require.Greater(t, len(gone), 50)
+}
+
+// TestPages_EndBeforeTheyAreTooLarge lists templates of a megabyte each: each page has as many as there is room for, and one in any case.
+func TestPages_EndBeforeTheyAreTooLarge(t *testing.T) {
+	t.Parallel()
+	answers := limit.NewAnswers(time.Minute)
+	e := openWith(t, func(s *httpapi.Services) { s.Answers = answers })
+	const count, size = 24, 700_000
+	require.NoError(t, e.db.Write(t.Context(), func(tx store.Tx) error {
+		for i := range count {
+			one := compute.Template{ID: compute.TemplateID(fmt.Sprint(i)), UserID: "u", Category: compute.ForCPU, DiskGB: 1, Ports: []string{}, CUDAVersions: []string{}, Env: map[string]string{"A": strings.Repeat("x", size)}, CreatedAt: tx.Wall()}
+			if err := tx.InsertTemplate(one); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+
+	key := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Exempt: true})
+	walk := func() (sizes []int) {
+		seen := map[string]bool{}
+		for query, more := "", true; more; {
+			answer := e.call("GET", "/v2/templates"+query, key, "")
+			require.Equal(t, 200, answer.Code)
+			require.Less(t, answer.Body.Len(), 4<<20)
+			var page rest.TemplateList
+			require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &page))
+			for _, one := range page.Templates {
+				require.False(t, seen[one.ID], one.ID)
+				seen[one.ID] = true
+			}
+			sizes = append(sizes, len(page.Templates))
+			if more = page.Pagination.HasNextPage; more {
+				query = "?cursor=" + url.QueryEscape(page.Pagination.NextCursor.MustGet())
+			}
+		}
+		require.Len(t, seen, count, "none is missing")
+		return sizes
+	}
+	require.Equal(t, []int{5, 5, 5, 5, 4}, walk())
+
+	leave, free := answers.Try("one", 20_000_000)
+	require.True(t, free, "what the pages had is given back")
+	more, free := answers.Try("other", 11_000_000)
+	require.True(t, free)
+	require.Len(t, walk(), count, "without memory for large answers a page is small, and nobody waits")
+	leave()
+	more()
 }

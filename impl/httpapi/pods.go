@@ -52,10 +52,11 @@ func (h restHandlers) GetPod(c echo.Context, id string) error {
 func (h restHandlers) ListPods(c echo.Context, params rest.ListPodsParams) error {
 	clusters := value(params.IncludeClusterPods)
 	list := listOf(c, "listPods", strconv.FormatBool(clusters))
-	page, err := list.page(params.Cursor, params.Limit)
+	page, leave, err := h.page(c, list, params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	pods, next, err := h.Control.PagePods(contextOf(c), callerOf(c).UserID, clusters, page)
 	if err != nil {
 		return err

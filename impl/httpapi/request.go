@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -86,11 +87,14 @@ func callerOf(c echo.Context) *caller { return &requestOf(c).caller }
 func bodyOf[T any](c echo.Context) T { return *requestOf(c).body.(*T) }
 
 // stillGood refuses the answer to a request that was held, if its key is not good any more (rule auth.revoked.held).
-func (s *Services) stillGood(c echo.Context) error {
+func (s *Services) stillGood(c echo.Context) error { return s.stillGoodIn(contextOf(c), c) }
+
+// stillGoodIn is stillGood that looks no longer than ctx lasts.
+func (s *Services) stillGoodIn(ctx context.Context, c echo.Context) error {
 	if s.Keyring.Holds(callerOf(c).Key) {
 		return nil
 	}
-	_, _, err := s.Keyring.Authenticate(contextOf(c), authorization(c.Request()), true)
+	_, _, err := s.Keyring.Authenticate(ctx, authorization(c.Request()), true)
 	if compute.CodeOf(err) == compute.Unauthenticated {
 		return err
 	}

@@ -12,10 +12,11 @@ import (
 // ListTemplates is GET /v2/templates.
 func (h restHandlers) ListTemplates(c echo.Context, params rest.ListTemplatesParams) error {
 	user, list := callerOf(c).UserID, listOf(c, "listTemplates")
-	page, err := list.page(params.Cursor, params.Limit)
+	page, leave, err := h.page(c, list, params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	templates, next, err := h.Control.PageTemplates(contextOf(c), user, page)
 	if err != nil {
 		return err

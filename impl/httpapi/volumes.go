@@ -12,10 +12,11 @@ import (
 // ListNetworkVolumes is GET /v2/network-volumes.
 func (h restHandlers) ListNetworkVolumes(c echo.Context, params rest.ListNetworkVolumesParams) error {
 	list := listOf(c, "listNetworkVolumes")
-	page, err := list.page(params.Cursor, params.Limit)
+	page, leave, err := h.page(c, list, params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	volumes, next, err := h.Control.PageVolumes(contextOf(c), callerOf(c).UserID, page)
 	if err != nil {
 		return err

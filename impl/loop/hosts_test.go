@@ -198,7 +198,7 @@ func TestPods_ContainersHaveTheDevicesTheyClaimed(t *testing.T) {
 
 	compared := 0
 	for range 150 {
-		pods, err := y.ctl.ListPods(t.Context(), "u")
+		pods, err := y.ctl.ListPods(t.Context(), "u", nil)
 		require.NoError(t, err)
 		switch n := random.IntN(8); {
 		case n == 0:

@@ -45,7 +45,7 @@ func TestPods_RunningOneIsAtMostTwoObjects(t *testing.T) {
 	y.step(sim.DefaultBoot)
 	require.Less(t, objects()-before, 2*pods)
 
-	all, err := y.ctl.ListPods(y.Context(), "u")
+	all, err := y.ctl.ListPods(y.Context(), "u", nil)
 	require.NoError(t, err)
 	for _, p := range all {
 		require.Equal(t, compute.PodRunning, p.Status)

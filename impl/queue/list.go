@@ -66,12 +66,11 @@ func (q *Queue) searched(tx store.Endpoints, who Readable, only compute.Endpoint
 		return []compute.EndpointID{only}, nil
 	}
 
-	all, err := tx.ListEndpointsOf(who.User)
-	for _, e := range all {
+	err = store.Walk(who.User, tx.PageEndpoints, func(e compute.Endpoint) {
 		if who.May(e.ID) {
 			ids = append(ids, e.ID)
 		}
-	}
+	})
 	return ids, err
 }
 

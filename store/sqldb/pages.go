@@ -37,19 +37,42 @@ func pagesOf[T any](table string, c columns[T], condition string, id func(*T) st
 	}
 }
 
+// The rows that a statement of a page asks for at first where it may end for want of room, and how many times as many each next one asks
+// for: an engine that sends rows unasked sends those that are not read, too.
+const (
+	firstRows = 64
+	moreRows  = 4
+)
+
 // page reads a page of what belongs to the owner, and the place where the next one begins; zero: there is none.
 func (n *newestFirst[T]) page(tx *Tx, what, owner string, p compute.Page) (all []T, next compute.Position, err error) {
-	more := p.Limit + 1 // one reports whether there are more
-	if p.After == (compute.Position{}) {
-		all, err = list(tx, what, n.columns, n.first, owner, more)
-	} else {
-		all, err = list(tx, what, n.columns, n.later, owner, p.After.At, p.After.Seq, more)
-	}
-	if err != nil || len(all) <= p.Limit {
-		return all, next, err
+	one := p.Limit + 1 // it reports whether there are more
+	step := one
+	if p.Room != nil {
+		step = firstRows
 	}
 
-	all = all[:p.Limit]
-	next, _, err = get(tx, what+" after "+strconv.Itoa(p.Limit), positionColumns, n.position, n.id(&all[p.Limit-1]))
-	return all, next, err
+	f := filling[T]{room: p.Room}
+	for after := p.After; ; step *= moreRows {
+		had, asked := len(f.all), min(step, one-len(f.all))
+		if after == (compute.Position{}) {
+			err = f.read(tx, what, n.columns, n.first, owner, asked)
+		} else {
+			err = f.read(tx, what, n.columns, n.later, owner, after.At, after.Seq, asked)
+		}
+
+		last := min(len(f.all), p.Limit) - 1
+		switch {
+		case err != nil:
+			return nil, next, err
+		case !f.full && len(f.all)-had < asked:
+			return f.all, next, nil
+		}
+		if after, _, err = get(tx, what+" after "+strconv.Itoa(last+1), positionColumns, n.position, n.id(&f.all[last])); err != nil {
+			return nil, next, err
+		}
+		if f.full || len(f.all) == one {
+			return f.all[:last+1], after, nil
+		}
+	}
 }

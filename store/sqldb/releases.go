@@ -71,10 +71,14 @@ func (tx *Tx) PageReleases(id compute.EndpointID, p compute.Page) (all []compute
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	all, err = list(tx, "list releases of "+string(id), releaseColumns, selectReleases, string(id), before, p.Limit+1)
-	if len(all) > p.Limit {
-		all = all[:p.Limit]
-		next.Seq = all[p.Limit-1].Version
+	f := filling[compute.Release]{room: p.Room}
+	if err = f.read(tx, "list releases of "+string(id), releaseColumns, selectReleases, string(id), before, p.Limit+1); err != nil {
+		return nil, next, err
+	}
+	all = f.all
+	if f.full || len(all) > p.Limit {
+		all = all[:min(len(all), p.Limit)]
+		next.Seq = all[len(all)-1].Version
 	}
 	return all, next, err
 }

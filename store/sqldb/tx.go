@@ -192,16 +192,51 @@ func gave[T any](tx *Tx, what string, c columns[T], query string, args ...any) (
 
 // list reads all rows of a query.
 func list[T any](tx *Tx, what string, c columns[T], query string, args ...any) ([]T, error) {
-	var all []T
-	err := tx.each(what, func(r row) error {
-		if len(all) == cap(all) { // append alone would go on by a quarter and copy a long list ten times
-			all = slices.Grow(all, max(len(all), 8))
-		}
-		all = all[:len(all)+1]
-		return c.scan(r, &all[len(all)-1])
-	}, query, args...)
+	var f filling[T]
+	err := f.read(tx, what, c, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	return all, nil
+	return f.all, nil
+}
+
+// filling is a list that is read by one query or several, as far as there is room.
+type filling[T any] struct {
+	all   []T
+	room  compute.Room // nil: for all
+	bytes int
+	full  bool // a row was left for which there was none
+}
+
+// read reads the rows of a query for which there is room, and the very first one in any case.
+func (f *filling[T]) read(tx *Tx, what string, c columns[T], query string, args ...any) error {
+	return tx.each(what, func(r row) error {
+		if f.room != nil {
+			if f.bytes += sizeOf(r); !f.room(f.bytes) && len(f.all) > 0 {
+				f.full = true
+				return errEnough
+			}
+		}
+
+		if len(f.all) == cap(f.all) { // append alone would go on by a quarter and copy a long list ten times
+			f.all = slices.Grow(f.all, max(len(f.all), 8))
+		}
+		f.all = f.all[:len(f.all)+1]
+		return c.scan(r, &f.all[len(f.all)-1])
+	}, query, args...)
+}
+
+// sizeOf is about how many bytes a row takes: those of its texts, and for each value a word.
+func sizeOf(r row) int {
+	const word = 8
+	n := word * len(r)
+	for _, v := range r {
+		switch v := v.(type) {
+		case string:
+			n += len(v)
+		case []byte:
+			n += len(v)
+		}
+	}
+	return n
 }

@@ -1,8 +1,11 @@
 package storetest
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -177,4 +180,119 @@ func releasePages(t *testing.T, open Open) {
 	all := read(t, s, func(tx store.Tx) ([]compute.Release, error) { return firstPage(tx.PageReleases("e", wide)) })
 	require.Len(t, all, 7)
 	require.True(t, slices.IsSortedFunc(all, func(a, b compute.Release) int { return int(b.Version - a.Version) }))
+}
+
+// pagesInBytes walks lists whose pages have no room for as many rows as their limit allows.
+func pagesInBytes(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	const size = 10_000
+	long := strings.Repeat("x", size)
+	for i := range 7 {
+		write(t, s, func(tx store.Tx) error {
+			id := fmt.Sprint(i)
+			p := pod(compute.PodID(id), "u", compute.PodRunning)
+			p.CreatedAt, p.Env = start, map[string]string{"A": long}
+			err := tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", Readme: long, CreatedAt: start})
+			return errors.Join(err, tx.InsertPod(p),
+				tx.InsertEndpoint(compute.Endpoint{ID: compute.EndpointID(id), UserID: "u", Image: long, CreatedAt: start}),
+				tx.InsertRelease(compute.Release{
+					ID: compute.ReleaseID(id), EndpointID: "e", Version: int64(i + 1), CreatedAt: start,
+					Diff: []compute.FieldChange{{Field: "env", Old: json.RawMessage(`"` + long + `"`), New: json.RawMessage("1")}},
+				}))
+		})
+	}
+
+	releases := func(tx store.Tx, p compute.Page) ([]string, compute.Position, error) {
+		return idsOf(func(r compute.Release) string { return string(r.ID) })(tx.PageReleases("e", p))
+	}
+	for name, page := range map[string]func(store.Tx, compute.Page) ([]string, compute.Position, error){
+		"pods": pagedLists["pods"].page, "endpoints": pagedLists["endpoints"].page, "templates": pagedLists["templates"].page, "releases": releases,
+	} {
+		for rows, want := range map[int][][]string{
+			0: {{"6"}, {"5"}, {"4"}, {"3"}, {"2"}, {"1"}, {"0"}}, // never none
+			3: {{"6", "5", "4"}, {"3", "2", "1"}, {"0"}},
+			7: {{"6", "5", "4", "3", "2", "1", "0"}},
+		} {
+			most := 0
+			take := pageTaker(t, s, pagedList{page: func(tx store.Tx, p compute.Page) ([]string, compute.Position, error) {
+				p.Room = func(bytes int) bool {
+					most = max(most, bytes)
+					return bytes < (rows+1)*size
+				}
+				return page(tx, p)
+			}})
+			for _, ids := range want {
+				require.Equal(t, ids, take(1000), "%s, room for %d", name, rows)
+			}
+			require.Nil(t, take(1000), name)
+			require.Greater(t, most, size)
+		}
+	}
+}
+
+// pagesInSteps walks a list that is read in several steps because its pages have room for so many bytes at most.
+func pagesInSteps(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	const count = 330 // the first step is 64, the second one four times as many
+	var want []string
+	write(t, s, func(tx store.Tx) error {
+		want = nil
+		for i := range count {
+			id := fmt.Sprint(i)
+			want = append(want, id)
+			if err := pagedLists["templates"].insert(tx, id, start.Add(time.Duration(i/3)*time.Second)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	slices.Reverse(want)
+
+	for _, limit := range []int{1, 63, 64, 65, 319, 320, 321, count - 1, count, count + 1, 1000} {
+		for _, rows := range []int{1, 63, 64, 65, 100, count} {
+			var got []string
+			take := pageTaker(t, s, pagedList{page: func(tx store.Tx, p compute.Page) ([]string, compute.Position, error) {
+				asked := 0
+				p.Room = func(int) bool {
+					asked++
+					return asked <= rows
+				}
+				return pagedLists["templates"].page(tx, p)
+			}})
+			for ids := take(limit); ids != nil; ids = take(limit) {
+				require.Len(t, ids, min(limit, rows, count-len(got)), "limit %d, room for %d", limit, rows)
+				got = append(got, ids...)
+			}
+			require.Equal(t, want, got, "limit %d, room for %d", limit, rows)
+		}
+	}
+}
+
+// walk goes through a list that has more than is in memory at a time.
+func walk(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	var want []string
+	long := strings.Repeat("x", 900_000)
+	for i := range 20 {
+		id := fmt.Sprint(i)
+		want = append([]string{id}, want...)
+		write(t, s, func(tx store.Tx) error {
+			return tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", Readme: long, CreatedAt: start})
+		})
+	}
+
+	var got []string
+	pages := 0
+	require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
+		got, pages = nil, 0
+		page := func(user compute.UserID, p compute.Page) ([]compute.Template, compute.Position, error) {
+			pages++
+			some, next, err := tx.PageTemplates(user, p)
+			require.Less(t, len(some), 10, "as much as is in memory")
+			return some, next, err
+		}
+		return store.Walk("u", page, func(one compute.Template) { got = append(got, string(one.ID)) })
+	}))
+	require.Equal(t, want, got)
+	require.Equal(t, 3, pages)
 }

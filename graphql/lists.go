@@ -1,0 +1,77 @@
+package graphql
+
+import (
+	"context"
+	"sync"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
+)
+
+// The bytes of the rows of all lists that a document reads, about. They have freeLists for nothing, and then pieces of the memory for
+// large answers (rule graphql.bytes).
+const (
+	freeLists = 1 << 20
+	mostLists = 16 << 20
+	listPiece = 1 << 20
+)
+
+// lists counts the rows that a document has read. It is safe for concurrent use: fields are resolved side by side.
+type lists struct {
+	mu     sync.Mutex
+	bytes  int
+	more   int // than freeLists that it may have
+	pieces []func()
+}
+
+// leave gives the memory back.
+func (l *lists) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, piece := range l.pieces {
+		piece()
+	}
+	l.pieces = nil
+}
+
+// add counts so many bytes if there is room for them. Rejected if there never is, Unavailable if others have it.
+func (l *lists) add(bytes int, answers *limit.Answers, key compute.KeyID) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bytes+bytes > mostLists {
+		return &compute.Error{Code: compute.Rejected} // listed has the words
+	}
+	for freeLists+l.more < l.bytes+bytes {
+		piece, ok := answers.Try(key, listPiece) // to wait for more with what it has could take for ever
+		if !ok {
+			return &compute.Error{Code: compute.Unavailable, Detail: "too many large answers are under way", Cause: limit.ErrBusy}
+		}
+		l.more += listPiece
+		l.pieces = append(l.pieces, piece)
+	}
+
+	l.bytes += bytes
+	return nil
+}
+
+// listed reads a list of the user's as a whole, for which a document has room. Rejected, with where REST has the list in pages, or Unavailable
+// if it has none.
+func listed[T any](ctx context.Context, answers *limit.Answers, path string, read func(context.Context, compute.UserID, compute.Room) ([]T, error)) ([]T, error) {
+	counted := 0
+	var full error
+	all, err := read(ctx, user(ctx), func(bytes int) bool {
+		if full == nil {
+			full = callOf(ctx).lists.add(bytes-counted, answers, keyOf(ctx))
+			counted = bytes
+		}
+		return full == nil
+	})
+
+	switch {
+	case compute.CodeOf(full) == compute.Rejected:
+		return nil, compute.Errorf(compute.Rejected, "the lists of the document have over %d bytes: ask for fewer, or read this one in pages, with GET %s", mostLists, path)
+	case full != nil:
+		return nil, full
+	}
+	return all, err
+}

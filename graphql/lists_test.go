@@ -1,0 +1,82 @@
+package graphql_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/graphql"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/store"
+)
+
+// largeOfEach stores pods, templates and endpoints that have about a megabyte each.
+func (e *edge) largeOfEach(from, to int) {
+	env := map[string]string{"A": strings.Repeat("x", 1_000_000)}
+	for i := from; i < to; i++ {
+		id := fmt.Sprintf("large%09d", i)
+		require.NoError(e, e.db.Write(e.Context(), func(tx store.Tx) error {
+			return errors.Join(
+				tx.InsertPod(compute.Pod{
+					ID: compute.PodID(id), UserID: "u", Env: env, GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, Cloud: compute.Secure,
+					Status: compute.PodExited, CreatedAt: tx.Now(), MovedAt: tx.Now(),
+				}),
+				tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", Env: env}),
+				tx.InsertEndpoint(compute.Endpoint{ID: compute.EndpointID(id), UserID: "u", Env: env, Type: compute.QueueEndpoint, Scaler: compute.ByDelay}),
+			)
+		}))
+	}
+}
+
+func TestLists_TooLargeForADocumentAreRefusedByName(t *testing.T) {
+	t.Parallel()
+	answers := limit.NewAnswers(time.Minute)
+	e := open(t, func(s *graphql.Services) { s.Answers = answers })
+	e.largeOfEach(0, 9)
+	for _, list := range []string{"pods{id}", "podTemplates{id}", "endpoints{id}"} {
+		status, body := e.send(`{myself{` + list + `}}`)
+		require.Equal(t, 200, status)
+		require.NotContains(t, body, "errors", "nine megabytes fit: %s", list)
+		status, body = e.send(`{a:myself{` + list + `} b:myself{` + list + `}}`)
+		require.Equal(t, 200, status)
+		require.Contains(t, body, `"code":"REJECTED"`, "twice nine do not: %s", list)
+		require.Contains(t, body, "read this one in pages, with GET /v2/", list)
+	}
+
+	e.largeOfEach(9, 18)
+	status, body := e.send(`{myself{podTemplates{id}}}`)
+	require.Equal(t, 200, status)
+	require.Contains(t, body, `"message":"the lists of the document have over 16777216 bytes: ask for fewer, or read this one in pages, with GET /v2/templates"`)
+
+	_, body = e.send(`{a:myself{currentSpendPerHr} b:myself{currentSpendPerHr}}`)
+	require.NotContains(t, body, "errors", "a sum is no list")
+
+	leave, free := answers.Try("k", 20_000_000)
+	require.True(t, free, "what the answers had is given back")
+	leave()
+}
+
+func TestLists_WaitForNobodyWithWhatTheyHave(t *testing.T) {
+	t.Parallel()
+	answers := limit.NewAnswers(time.Minute)
+	e := open(t, func(s *graphql.Services) { s.Answers = answers })
+	e.largeOfEach(0, 3)
+	leave, free := answers.Try("one", 20_000_000)
+	require.True(t, free)
+	more, free := answers.Try("other", 11_000_000)
+	require.True(t, free)
+	status, body := e.send(`{myself{podTemplates{id}}}`)
+	require.Equal(t, 200, status, body)
+	require.Contains(t, body, `"code":"UNAVAILABLE"`)
+	require.Contains(t, body, "too many large answers are under way")
+
+	leave()
+	more()
+	_, body = e.send(`{myself{podTemplates{id}}}`)
+	require.NotContains(t, body, "errors")
+}
