@@ -242,10 +242,12 @@ func TestBalance_AStreamKeepsItsWorkerUntilItEnds(t *testing.T) {
 	worker := res.Header.Get("X-Runpod-Worker-Id")
 	status, _ := call(t, "PATCH", b.URL()+"/v2/serverless/"+b.id, b.key, `{"image":"second"}`)
 	require.Equal(t, 200, status)
-	next, err := b.ask(t.Context(), "/") // of another worker, which may be there only since the other one goes
-	require.NoError(t, err)
-	require.Equal(t, 200, next.status, next.body)
-	require.NotEqual(t, worker, next.worker)
+	require.Eventually(t, func() bool { // it is seen soon that the worker is one of before, and then another one may be there
+		next, err := b.ask(t.Context(), "/")
+		require.NoError(t, err)
+		require.Equal(t, 200, next.status, next.body)
+		return next.worker != worker
+	}, time.Minute, 10*time.Millisecond)
 	for range 100 { // 2 seconds, which is longer than the idle timeout
 		read()
 	}
