@@ -102,7 +102,7 @@ func TestBackup_OfAServerThatShipsIsRestoredWithoutIt(t *testing.T) {
 	refused(t, "is no time such as", "restore", place, "--data", other, "--at", "yesterday")
 	refused(t, "no generation x", "restore", place, "--data", other, "--generation", "x")
 	refused(t, "has no backup", "restore", t.TempDir(), "--data", other)
-	require.NoError(t, os.Chmod(other, 0o755)) //nolint:gosec // as an image has its volume
+	require.NoError(t, os.Chmod(other, 0o755)) // as an image has its volume
 	require.NoError(t, os.Mkdir(filepath.Join(other, "fetched-1"), 0o700), "of a restore that was killed")
 	r := did[app.Restored](t, "restore", place, "--data", other)
 	require.True(t, r.HasKey)

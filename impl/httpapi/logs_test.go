@@ -219,7 +219,10 @@ func TestLogs_GoOnWhileNobodyCanSayWhetherTheirKeyIsGood(t *testing.T) {
 	lines := bufio.NewScanner(body)
 	for range 5 {
 		said := make(chan bool, 1)
-		go func() { said <- lines.Scan() && lines.Scan() }() // a comment and the blank line
+		go func() { // a comment and the blank line
+			comment := lines.Scan()
+			said <- comment && lines.Scan()
+		}()
 		require.Eventually(t, func() bool {
 			p.clock.Advance(heartbeat)
 			return len(said) > 0
