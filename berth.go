@@ -14,6 +14,7 @@ package berth
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -83,19 +84,26 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		s.later(func() error { return os.RemoveAll(config.Data) })
 	}
 
+	chosen := config.FirstKey == ""
+	if chosen { // not one that the server makes: a state that is loaded has other keys, and this one again
+		ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
+		config.FirstKey = compute.NewToken(ids, ids.Key())
+	}
+	s.key = config.FirstKey
+	lasts := config.Store == "" && !app.HoldsDatabase(config.Data) // the first key of a directory does
 	if s.app, err = app.Start(ctx, config); err != nil {
 		return nil, err
 	}
 	s.later(s.app.Close)
+	if chosen && !lasts {
+		s.later(func() error { return s.app.ForgetKey(context.Background(), s.key) })
+	}
 	if s.client, err = s.newClient(); err != nil {
 		return nil, err
 	}
 
 	for name, id := range s.app.Endpoints() {
 		s.endpoints[name] = string(id)
-	}
-	if err := s.takeKey(ctx); err != nil {
-		return nil, err
 	}
 
 	for _, e := range o.Endpoints {
@@ -129,20 +137,6 @@ func (o Options) values() setting.Values {
 
 func (s *Server) later(f func() error) { s.cleanUp = append(s.cleanUp, f) }
 
-// takeKey gives the server's key: the first one of a new directory, or one for as long as the server runs.
-func (s *Server) takeKey(ctx context.Context) error {
-	if s.key = s.app.FirstKey(); s.key != "" {
-		return nil
-	}
-	id, token, err := s.app.CreateKey(ctx, app.NewKey("embedding program", []string{"all"}, false, 0))
-	if err != nil {
-		return err
-	}
-	s.key = token
-	s.later(func() error { return s.app.DeleteKey(context.Background(), id) })
-	return nil
-}
-
 // URL is the base of the REST interface, without a slash at the end.
 func (s *Server) URL() string { return s.app.URL() }
 
@@ -164,7 +158,7 @@ func (s *Server) ControlsURL() string {
 // ControlsKey is the key of the test controls; empty unless the runtime is RuntimeSim.
 func (s *Server) ControlsKey() string { return s.app.ControlsKey() }
 
-// Key is a key with every scope.
+// Key is a key with every scope: that of the setting first-key, the first one of a new directory, or one for as long as the server runs.
 func (s *Server) Key() string { return s.key }
 
 // NewKey makes a further key: for everything (all), or for one or more of admin, rest:read, rest:write, graphql:read, graphql:write,

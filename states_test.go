@@ -33,3 +33,28 @@ func TestServer_StatesAreLoadedInPlace(t *testing.T) {
 	require.ErrorContains(t, s.LoadState(t.Context(), "first"), "there is no state")
 	require.ErrorContains(t, s.SaveState(t.Context(), "../first"), "name")
 }
+
+// A state has the keys that there were: the program's own is one of them again after each load.
+func TestServer_StateOfAnEarlierProgramIsServedByThisOne(t *testing.T) {
+	t.Parallel()
+	o := berth.Options{Dir: t.TempDir(), Endpoints: []berth.Endpoint{{Name: "echo", Handler: echo}}}
+	first, err := berth.Start(t.Context(), o)
+	require.NoError(t, err)
+	require.NoError(t, first.SaveState(t.Context(), "base"))
+	require.NoError(t, first.Close())
+
+	second, err := berth.Start(t.Context(), o)
+	require.NoError(t, err)
+	require.NoError(t, second.Close())
+	s, err := berth.Start(t.Context(), o)
+	require.NoError(t, err)
+	status, _ := call(t, "GET", s.URL()+"/v2/pods", second.Key(), "")
+	require.Equal(t, 401, status, "it went with its program")
+	require.NoError(t, s.LoadState(t.Context(), "base"))
+	status, _ = call(t, "GET", s.URL()+"/v2/pods", s.Key(), "")
+	require.Equal(t, 200, status)
+	require.Equal(t, "COMPLETED", run(t, s, "echo", `{"n":1}`)["status"])
+	_, err = s.Users(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}

@@ -19,10 +19,15 @@ interface Entry {
 }
 
 const entries = new Map<string, Entry>()
+const mostEntries = 200
 const gap = 700 // milliseconds between two readings of the same thing: a busy server changes more often than anybody reads
 
 export function forgetAll(): void {
   entries.clear()
+  kept.clear()
+  clockMode.value = 'running'
+  offset.value = 0
+  frozenAt.value = null
 }
 
 async function load(entry: Entry, read: () => Promise<unknown>): Promise<void> {
@@ -51,7 +56,11 @@ export function useResource<T>(name: string | null, read: () => Promise<T>, kind
     const known = entries.get(name ?? '')
     if (known && name) return known
     const made: Entry = { state: signal({ data: undefined, error: undefined }), reading: false, again: false, at: 0 }
-    if (name) entries.set(name, made)
+    if (name) {
+      const oldest = entries.size >= mostEntries ? entries.keys().next().value : undefined
+      if (oldest !== undefined) entries.delete(oldest) // who shows it keeps it
+      entries.set(name, made)
+    }
     return made
   }, [name])
 

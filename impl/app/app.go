@@ -102,13 +102,13 @@ func (s *Server) CreateKey(ctx context.Context, n control.NewKey) (compute.KeyID
 	return key.ID, token, err
 }
 
-// DeleteKey deletes a key: its token is refused from then on.
-func (s *Server) DeleteKey(ctx context.Context, id compute.KeyID) error {
+// ForgetKey deletes the key of a token, if there is one.
+func (s *Server) ForgetKey(ctx context.Context, token string) error {
 	keyring, err := s.keyring()
 	if err != nil {
 		return err
 	}
-	return keyring.Delete(ctx, id)
+	return keyring.Forget(ctx, token)
 }
 
 // ReplaceWorkers has the workers of a declared endpoint replaced, each as soon as it holds no job: their program has changed.

@@ -159,6 +159,7 @@ func (c *controls) Step(ctx context.Context, by time.Duration) error {
 }
 
 func (c *controls) Reset(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx) // half a reset is no state
 	if err := c.removeEndpoints(ctx); err != nil {
 		return err
 	}

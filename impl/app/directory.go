@@ -118,6 +118,12 @@ func closeToOthers(dir string, log *slog.Logger) error {
 	return nil
 }
 
+// HoldsDatabase reports whether a data directory has a database.
+func HoldsDatabase(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, databaseFile))
+	return err == nil
+}
+
 // isOurs reports whether a name in a data directory is one that berth or its database gives.
 func isOurs(name string) bool {
 	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, buildsDir, statesDir, artifactsDir, acmeDir, lostAndFound}

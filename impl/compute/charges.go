@@ -10,7 +10,10 @@ import (
 type NanoUSD int64
 
 // ToNanoUSD rounds US dollars to the nearest billionth.
-func ToNanoUSD(usd float64) NanoUSD { return NanoUSD(math.Round(usd * 1e9)) }
+func ToNanoUSD(usd float64) NanoUSD {
+	const most = 9e9 // USD: what is beyond it is as much, and never the other way round
+	return NanoUSD(math.Round(min(max(usd, -most), most) * 1e9))
+}
 
 // USD gives US dollars. It prints with nine decimals at most.
 func (n NanoUSD) USD() float64 { return float64(n) / 1e9 }

@@ -69,3 +69,10 @@ func TestBucketSize_BucketsFollowWithoutGaps(t *testing.T) {
 		}
 	}
 }
+
+func TestToNanoUSD_OfTooMuchIsTheMost(t *testing.T) {
+	t.Parallel()
+	for usd, want := range map[float64]compute.NanoUSD{0.4: 400_000_000, 1e10: 9_000_000_000_000_000_000, 1e300: 9_000_000_000_000_000_000, -1e10: -9_000_000_000_000_000_000} {
+		require.Equal(t, want, compute.ToNanoUSD(usd), usd)
+	}
+}

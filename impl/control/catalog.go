@@ -202,7 +202,10 @@ func (c Catalog) priceGPU(g compute.GPU, cloud compute.Cloud) (float64, error) {
 	return times(offer.Price, g.Count), nil
 }
 
-// priceBid gives the price of interruptible GPUs: the bid for each. Rejected for one below the least (rule graphql.spot.bid).
+// mostBid is what may be bid for a GPU, USD an hour: sums of it are far from what a NanoUSD holds.
+const mostBid = 1_000_000
+
+// priceBid gives the price of interruptible GPUs: the bid for each. Rejected for one below the least, and over mostBid (rule graphql.spot.bid).
 func (c Catalog) priceBid(g compute.GPU, cloud compute.Cloud, bid float64) (float64, error) {
 	if _, err := c.priceGPU(g, cloud); err != nil {
 		return 0, err
@@ -210,6 +213,9 @@ func (c Catalog) priceBid(g compute.GPU, cloud compute.Cloud, bid float64) (floa
 	t, _ := c.GPU(g.ID)
 	if least := t.Offer(cloud).LeastBid(); bid < least {
 		return 0, compute.Errorf(compute.Rejected, "bidPerGpu: %g USD an hour is below the minimum bid price of %g for %q in cloud %s", bid, least, g.ID, cloud)
+	}
+	if bid > mostBid {
+		return 0, compute.Errorf(compute.Rejected, "bidPerGpu: %g USD an hour is over %d", bid, mostBid)
 	}
 	return times(bid, g.Count), nil
 }

@@ -66,6 +66,7 @@ const sandboxed = "sandbox allow-scripts allow-forms allow-popups allow-download
 func sandbox(h http.Header) {
 	for _, name := range []string{
 		"Set-Cookie", "Set-Cookie2", "Clear-Site-Data", "Service-Worker-Allowed", "Strict-Transport-Security", "Alt-Svc", "Content-Security-Policy-Report-Only",
+		"NEL", "Report-To", "Reporting-Endpoints",
 	} {
 		h.Del(name)
 	}

@@ -113,3 +113,26 @@ func TestPurge_LeavesWhatItDidNotComeToAsItStood(t *testing.T) {
 	normal = append(normal[removed:], b.run(queue.Submission{}))
 	require.Equal(t, append(normal, low...), b.take("w", 100))
 }
+
+// A reset deletes every row: an endpoint that has the id of one of before is not removed with that one.
+func TestClear_ForgetsWhatWasInDoubt(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	m := b.meddle()
+	b.run(queue.Submission{})
+	m.writing = func() error { return errors.New("broken") }
+	require.Error(t, b.queue.RemoveEndpoint(t.Context(), b.endpoint))
+	m.writing = nil
+
+	require.NoError(t, b.db.Write(t.Context(), func(tx store.Tx) error {
+		if err := tx.Clear(); err != nil {
+			return err
+		}
+		return tx.InsertEndpoint(compute.Endpoint{ID: b.endpoint, UserID: user, Name: "again", Image: "i", WorkersMax: 1})
+	}))
+	b.queue.Clear()
+	b.queue.SetEndpoint(compute.Endpoint{ID: b.endpoint, UserID: user, Name: "again", Image: "i", WorkersMax: 1})
+	b.sweepAfter(time.Minute)
+	id := b.run(queue.Submission{})
+	require.Equal(t, []compute.JobID{id}, b.take("w", 1))
+}

@@ -122,7 +122,10 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 // Clear forgets every job, as the store has, and asks the workers that hold one to stop it. Deleted endpoints are forgotten, so that
 // one with the same id can be made.
 func (q *Queue) Clear() {
+	q.doubts.turn.Lock()
+	defer q.doubts.turn.Unlock()
 	q.mu.Lock()
+	q.doubts.work = nil // they are of rows that are no more
 	clear(q.held)
 	q.recent = newRecent()
 	for id, d := range q.dispatchers {

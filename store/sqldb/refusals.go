@@ -20,8 +20,11 @@ var (
 	}
 	refusalColumns = all(columns[compute.Refusal]{whole("seq", func(r *compute.Refusal) *int64 { return &r.Seq })}, refusalFields)
 
-	addRefusal = refusalFields.insert("refusals") + `
-ON CONFLICT (at, client, interface, reason, key_id, user_id) DO UPDATE SET times = refusals.times + excluded.times`
+	newRefusal = refusalFields.insert("refusals")
+
+	// First an UPDATE: with ON CONFLICT PostgreSQL would use up a number of a row each time, and the oldest are deleted by their numbers.
+	addRefusal = `UPDATE refusals SET times = times + ? WHERE at = ? AND client = ? AND interface = ? AND reason = ? AND key_id = ? AND user_id = ?`
+
 	selectRefusals = `SELECT ` + refusalColumns.list() + ` FROM refusals WHERE seq < ?1 AND at >= ?2 AND at < ?3
 AND (?4 = '' OR client = ?4) AND (?5 = '' OR key_id = ?5) AND (?6 = '' OR user_id = ?6) ORDER BY seq DESC LIMIT ?7`
 )
@@ -33,7 +36,12 @@ AND (at < ?1 OR seq <= (SELECT max(seq) FROM refusals) - ?2)`
 // AddRefusals adds the count of each to that of the row that is else the same, which it makes if there is none.
 func (tx *Tx) AddRefusals(all []compute.Refusal) error {
 	for i := range all {
-		if _, err := tx.exec("add refusals", addRefusal, refusalFields.values(tx.args(), &all[i])...); err != nil {
+		r := &all[i]
+		added, err := tx.changed("add refusals", addRefusal, r.Count, millis(r.At), r.Client, r.Interface, string(r.Reason), string(r.KeyID), string(r.UserID))
+		if err == nil && !added {
+			_, err = tx.exec("add refusals", newRefusal, refusalFields.values(tx.args(), r)...)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ SELECT max(?, coalesce(max(seq), 0) + 1), ` + webhookColumns.marks() + ` FROM we
 	selectPending      = selectFromWebhooks + `INDEXED BY webhooks_due WHERE next_at IS NOT NULL ORDER BY seq`
 	selectNewPending   = selectFromWebhooks + `NOT INDEXED WHERE seq > ? AND next_at IS NOT NULL ORDER BY seq`
 	selectLog          = selectFromWebhooks + `ORDER BY seq DESC` + limit
-	setWebhook         = `UPDATE webhooks SET ` + webhookTry.set() + `, body = CASE WHEN ? = 1 THEN NULL ELSE body END WHERE seq = ?`
+	setWebhook         = `UPDATE webhooks SET ` + webhookTry.set() + `, body = CASE WHEN ? = 1 THEN NULL ELSE body END WHERE seq = ? AND job_id = ?`
 )
 
 const deleteLog = `DELETE FROM webhooks WHERE next_at IS NULL AND seq IN (SELECT seq FROM webhooks
@@ -77,7 +77,7 @@ func (tx *Tx) PendingWebhooks(after int64, each func(compute.Webhook)) error {
 
 // SetWebhook writes how a try went.
 func (tx *Tx) SetWebhook(w compute.Webhook) error {
-	_, err := tx.exec("set webhook", setWebhook, webhookTry.values(tx.args(), &w, w.NextAt.IsZero(), w.Seq)...)
+	_, err := tx.exec("set webhook", setWebhook, webhookTry.values(tx.args(), &w, w.NextAt.IsZero(), w.Seq, string(w.JobID))...)
 	return err
 }
 

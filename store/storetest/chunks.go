@@ -131,6 +131,11 @@ func webhooks(t *testing.T, open Open) {
 	b.Body, b.Size = nil, 0
 	require.Equal(t, []compute.Webhook{b, without(a)}, log(), "its body is forgotten")
 
+	stale := a
+	stale.JobID, stale.NextAt, stale.Status = "of before a reset", time.Time{}, 200
+	write(t, s, func(tx store.Tx) error { return tx.SetWebhook(stale) })
+	require.Equal(t, []compute.Webhook{b, without(a)}, log(), "a number may be that of another one by now")
+
 	require.Zero(t, remove(start, 9), "not before the time")
 	require.Equal(t, 1, remove(start.Add(time.Millisecond), 9))
 	require.Equal(t, []compute.Webhook{without(a)}, log(), "what is to be delivered stays")

@@ -31,6 +31,7 @@ func refusals(t *testing.T, open Open) {
 		}
 		for i := range all {
 			require.Positive(t, all[i].Seq)
+			require.LessOrEqual(t, all[i].Seq, int64(3), "the oldest are deleted by it: no number is used up by a count that grows")
 			all[i].Seq = 0
 		}
 		return all, next

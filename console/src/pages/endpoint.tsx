@@ -9,7 +9,7 @@ import { Lines } from '../ui/chart'
 import { Form, schemaOf } from '../ui/form'
 import { JobTable } from './jobs'
 import { endpointLabels, scaling, useEndpointChoices } from './endpoints'
-import { curl, useHealth, type Endpoint } from './shared'
+import { curl, quoted, useHealth, type Endpoint } from './shared'
 import { Why } from './why'
 import { WorkerTable } from './workers'
 
@@ -82,7 +82,7 @@ function About({ endpoint: e }: { endpoint: Endpoint }) {
           ['Idle timeout', e.workers.idleTimeout && `${e.workers.idleTimeout} s`], ['Timeout of a job', e.timeout ? span(e.timeout) : 'none'], ['GPUs', e.gpu && `${e.gpu.count} of ${e.gpu.pools.join(', ')}`], ['vCPUs', e.cpu?.map(c => `${c.vcpuCount} ${c.id}`).join(' or ')],
           ['Data centers', e.dataCenterIds.join(', ') || 'any'], ['Type', e.type], ['Created', <Time at={e.createdAt} />],
         ]} /></Card>
-        <Card title="Addresses"><div class="stack"><Command line={curl('POST', `/v2/${e.id}/runsync`, { input: { hello: e.name } })} /><Command line={`berth jobs run ${e.name} --input '{"hello":"${e.name}"}' --wait`} /></div></Card>
+        <Card title="Addresses"><div class="stack"><Command line={curl('POST', `/v2/${e.id}/runsync`, { input: { hello: e.name } })} /><Command line={`berth jobs run ${quoted(e.name)} --input ${quoted(JSON.stringify({ hello: e.name }))} --wait`} /></div></Card>
       </div>
     </>
   )
@@ -114,10 +114,10 @@ function Releases({ id }: { id: string }) {
 }
 
 function Settings({ endpoint: e, onSaved }: { endpoint: Endpoint; onSaved: () => void }) {
-  const before: Record<string, unknown> = {
+  const [before, setBefore] = useState<Record<string, unknown>>({ // as the form was opened: what others change meanwhile is not changed back
     name: e.name, image: e.image, env: e.env, disk: e.disk, args: e.args, ports: e.ports?.length ? e.ports : undefined, workers: e.workers, scaling: e.scaling, timeout: e.timeout, flashboot: e.flashboot, dataCenterIds: e.dataCenterIds.length ? e.dataCenterIds : undefined,
     cpu: e.cpu?.map(c => ({ id: c.id, vcpuCount: c.vcpuCount })), registry: e.registry ?? undefined,
-  }
+  })
   const [value, setValue] = useState(before)
   const choices = useEndpointChoices()
   const submit = async (sent: Record<string, unknown>) => {
@@ -125,6 +125,7 @@ function Settings({ endpoint: e, onSaved }: { endpoint: Endpoint; onSaved: () =>
     if (value.env === undefined && Object.keys(e.env ?? {}).length) changed.env = {}
     if (!Object.keys(changed).length) return say('Nothing was changed')
     await send('patch', '/v2/serverless/{id}', { path: { id: e.id }, body: changed })
+    setBefore(value)
     say('Saved: a new release where workers have to change')
     onSaved()
   }

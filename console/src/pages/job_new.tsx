@@ -3,7 +3,7 @@ import { send, type QueueTypes } from '../api'
 import { go, href, search } from '../router'
 import { Card, Command, Empty, LinkButton, Page, say, Shown, Text } from '../ui/bits'
 import { Form, schemaOf } from '../ui/form'
-import { curl, useEndpoints } from './shared'
+import { curl, quoted, useEndpoints } from './shared'
 
 type Body = QueueTypes['schemas']['Submission']
 
@@ -54,7 +54,7 @@ export function NewJob() {
             </Card>
             <div class="price">
               {answer && <Card title="Answer"><Text label="Answer">{answer}</Text></Card>}
-              <Card title="The same from a shell"><div class="stack"><Command line={curl('POST', `/v2/${endpoint}/${waits ? 'runsync' : 'run'}`, value)} /><Command line={`berth jobs run ${all.find(e => e.id === endpoint)?.name ?? endpoint} --input '${JSON.stringify(value.input ?? {})}'${waits ? ' --wait' : ''}`} /></div></Card>
+              <Card title="The same from a shell"><div class="stack"><Command line={curl('POST', `/v2/${endpoint}/${waits ? 'runsync' : 'run'}`, value)} /><Command line={`berth jobs run ${quoted(all.find(e => e.id === endpoint)?.name ?? endpoint)} --input ${quoted(JSON.stringify(value.input ?? {}))}${waits ? ' --wait' : ''}`} /></div></Card>
             </div>
           </div>
         )}

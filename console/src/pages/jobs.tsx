@@ -19,6 +19,8 @@ function useJobs(f: Filter) {
   const busy = useRef(false)
   const all = useRef(new Map<string, Job>())
   const name = JSON.stringify(f)
+  const latest = useRef(name)
+  latest.current = name
 
   const read = async (cursor: string | null, limit: number) => send('get', '/_berth/jobs', { query: {
     limit, ...(cursor ? { cursor } : {}), ...(f.status ? { status: f.status as Job['status'] } : {}), ...(f.endpointId ? { endpointId: f.endpointId } : {}), ...(f.error ? { error: f.error } : {}),
@@ -30,6 +32,10 @@ function useJobs(f: Filter) {
     busy.current = true
     try {
       const page = await read(next.current, 1000)
+      if (name !== latest.current) { // the list is another one by now
+        busy.current = false
+        return
+      }
       for (const j of page.jobs) all.current.set(j.id, j)
       next.current = page.pagination.hasNextPage ? page.pagination.nextCursor : null
       show()

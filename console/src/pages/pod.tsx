@@ -101,7 +101,8 @@ function Metrics({ pod }: { pod: Pod }) {
 }
 
 function Edit({ pod, onClose }: { pod: Pod; onClose: () => void }) {
-  const before: Record<string, unknown> = { name: pod.name, image: pod.image, args: pod.args, disk: pod.disk, ports: pod.ports, env: pod.env, locked: pod.locked, registry: pod.registry ?? undefined }
+  // As the form was opened: what others change meanwhile is not changed back.
+  const [before] = useState<Record<string, unknown>>({ name: pod.name, image: pod.image, args: pod.args, disk: pod.disk, ports: pod.ports, env: pod.env, locked: pod.locked, registry: pod.registry ?? undefined })
   const [value, setValue] = useState(before)
   const [registries, volumes] = [useRegistries(), useVolumes()]
   const submit = async (sent: Record<string, unknown>) => {

@@ -55,7 +55,11 @@ export const powers = (c: RestTypes['schemas']['CpuType'] | undefined): Choices 
 export const dataCenterChoices = (all: { id: string; name: string }[] | undefined): Choices | undefined => all?.map(d => ({ value: d.id, text: `${d.name} (${d.id})` }))
 export const volumeChoices = (all: { id: string; name: string; dataCenter?: string; size?: number }[] | undefined): Choices | undefined => all?.map(v => ({ value: v.id, text: v.dataCenter ? `${v.name}, ${v.size} GB in ${v.dataCenter}` : v.name }))
 
-// The curl line that does the same as a form: what a page shows that is empty.
 export const server = () => location.origin
+
+// quoted writes a text as one word of a shell: what somebody else wrote must not run where a line is pasted.
+export const quoted = (text: string): string => `'${text.replace(/'/g, `'\\''`)}'`
+
+// The curl line that does the same as a form: what a page shows that is empty.
 export const curl = (method: string, path: string, body?: unknown): string =>
-  `curl -s ${method === 'GET' ? '' : `-X ${method} `}${server()}${path} -H "Authorization: Bearer $BERTH_KEY"${body ? ` -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'` : ''}`
+  `curl -s ${method === 'GET' ? '' : `-X ${method} `}${server()}${path} -H "Authorization: Bearer $BERTH_KEY"${body ? ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}` : ''}`

@@ -53,12 +53,20 @@ func (h *Runtime) Build(ctx context.Context, b runtime.Build, emit func(line str
 		if !strings.Contains(m.Stream, "\n") && text.Len() < compute.BuildLine {
 			continue
 		}
-		lines := strings.Split(text.String(), "\n")
-		text.Reset()
-		text.WriteString(lines[len(lines)-1])
-		for _, line := range lines[:len(lines)-1] {
-			emit(strings.TrimSuffix(line, "\r"))
-		}
+		emitLines(&text, emit)
+	}
+}
+
+// emitLines emits the lines of a text and leaves the last one, which has not ended, unless it is as long as a line may be.
+func emitLines(text *strings.Builder, emit func(string)) {
+	lines := strings.Split(text.String(), "\n")
+	text.Reset()
+	if last := lines[len(lines)-1]; len(last) < compute.BuildLine {
+		text.WriteString(last)
+		lines = lines[:len(lines)-1]
+	}
+	for _, line := range lines {
+		emit(strings.TrimSuffix(line, "\r"))
 	}
 }
 

@@ -32,6 +32,7 @@ type engine struct {
 	answers atomic.Bool
 
 	mu       sync.Mutex
+	reached  bool                     // it answered the last ping: it is not lost, whatever else is not known of its host
 	since    time.Time                // when it began or ceased to answer
 	times    int                      // it began to
 	looked   bool                     // at least once
@@ -72,7 +73,8 @@ func (e *engine) look() {
 	ctx, cancel := context.WithTimeout(e.fleet.ctx, lookTime)
 	defer cancel()
 	err := e.Ping(ctx)
-	if err == nil && e.Ask && !e.wasAsked() {
+	e.noteReached(err == nil)
+	if err == nil && e.Ask && !e.leaving.Load() && !e.wasAsked() {
 		err = e.find()
 	}
 	if e.fleet.ctx.Err() != nil {
@@ -100,6 +102,16 @@ func (e *engine) look() {
 		}
 		e.reason = err.Error()
 	}
+}
+
+// noteReached notes whether the last ping was answered.
+func (e *engine) noteReached(is bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.reached && !is && !e.answers.Load() {
+		e.since = e.config.Clock.Now() // only now it does not answer
+	}
+	e.reached = is
 }
 
 // cease has the engine answer no more.
@@ -138,7 +150,7 @@ func (e *engine) now() runtime.EngineState {
 		return s
 	}
 	away := e.config.Clock.Now().Sub(e.since)
-	s.Lost = away >= e.fleet.config.LostAfter
+	s.Lost = !e.reached && away >= e.fleet.config.LostAfter
 	s.Reason = fmt.Sprintf("its engine has not answered for %s: %s", away.Round(time.Second), e.reason)
 	return s
 }

@@ -55,7 +55,9 @@ func (h *Runtime) Logs(ctx context.Context, id string, q runtime.LogQuery, emit 
 
 	tail, leave := context.WithCancel(ctx)
 	defer leave()
-	go h.leaveAfter(tail, p, leave)
+	if query.Has("follow") { // any other ends by itself
+		go h.leaveAfter(tail, p, leave)
+	}
 	body, err := h.client.open(tail, call{
 		what: "get the log of pod " + p.Metadata.Name, method: http.MethodGet, path: h.client.path(pods, p.Metadata.Name, "log"), query: query,
 	}, nil)

@@ -218,9 +218,30 @@ func (c *command) finish(ctx context.Context, e runtime.Exec, stdout, stderr io.
 
 // carry copies one stream. Who writes to what nobody takes is ended by that, as it would be by a closed pipe.
 func (c *command) carry(to io.Writer, from *os.File) {
-	if _, err := io.Copy(to, from); err != nil && from != c.stdin {
+	if _, err := io.Copy(to, &rest{from: from, left: mostRest}); err != nil && from != c.stdin {
 		_ = from.Close()
 	}
+}
+
+const (
+	mostRest = 1 << 20               // bytes of what is in a pipe at its end
+	restTime = 10 * time.Millisecond // what is there is read at once
+)
+
+// rest reads what is there already also after the deadline, which is for who holds the pipe open still: who takes it may be slow.
+type rest struct {
+	from *os.File
+	left int
+}
+
+func (r *rest) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && r.left > 0 {
+		_ = r.from.SetReadDeadline(time.Now().Add(restTime))
+		n, err = r.from.Read(p[:min(len(p), r.left)])
+		r.left -= n
+	}
+	return n, err
 }
 
 func (c *command) closeTheirs() {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -107,4 +108,25 @@ func TestExec_EndsWithWhoAskedAndWithTheProcess(t *testing.T) {
 	ended = begin(t.Context())
 	require.NoError(t, host.Remove(t.Context(), "a"))
 	<-ended // with the exit code of a signal, or ErrNotUp: who is first
+}
+
+// slow is a writer that takes longer for its first bytes than is waited for who holds a pipe open.
+type slow struct{ bytes.Buffer }
+
+func (s *slow) Write(p []byte) (int, error) {
+	if s.Len() == 0 {
+		<-time.After(1500 * time.Millisecond)
+	}
+	return s.Buffer.Write(p)
+}
+
+func TestExec_ReaderThatPausesGetsTheEnd(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	require.NoError(t, host.Start(t.Context(), playing("a", "stay")))
+	var out slow
+	code, err := host.Exec(t.Context(), "a", runtime.Exec{Command: []string{"sh", "-c", "head -c 60000 /dev/zero; exit 3"}, Stdout: &out})
+	require.NoError(t, err)
+	require.Equal(t, 3, code)
+	require.Equal(t, 60_000, out.Len())
 }
