@@ -85,7 +85,7 @@ var _ = area(func() {
 		refused := c.wrongly(c.renting(price(least-0.01)), 200, "REJECTED")
 		require.Contains(c, refused, "bidPerGpu")
 		require.Contains(c, refused, "below the minimum bid price")
-		for _, much := range []float64{1e10, 4611686018.427388, 1e300} {
+		for _, much := range []float64{1e10, 4611686018.427388, 1e15} {
 			require.Contains(c, c.wrongly(c.renting(price(much)), 200, "REJECTED"), "bidPerGpu")
 		}
 		c.idOf(c.renting(price(least)))
