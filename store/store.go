@@ -417,8 +417,8 @@ type Templates interface {
 	DeleteTemplate(compute.TemplateID) error
 	// TemplatePods gives the pods that were made from the template and are not TERMINATED, oldest first.
 	TemplatePods(compute.TemplateID) ([]compute.PodID, error)
-	// ForgetRegistry takes the credential from every template that names it.
-	ForgetRegistry(compute.RegistryID) error
+	// ForgetRegistry takes the credential from every template that names it, and gives these by their ids.
+	ForgetRegistry(compute.RegistryID) ([]compute.TemplateID, error)
 }
 
 // SSHKeys stores the public keys of users, each a line of an authorized_keys file.

@@ -91,6 +91,9 @@ func Check(ctx context.Context, o CheckOptions) (r CheckReport, err error) {
 		return r, err
 	}
 	unknown, err := there.compare(ctx, left, o.Repair, running)
+	if running && err == nil && len(unknown) > 0 {
+		unknown, err = stillThere(ctx, o, places, unknown)
+	}
 	r.Flaws = append(flawsOf(found.Flaws, left.Flaws, o.Repair), unknown...)
 	return r, err
 }
@@ -109,16 +112,37 @@ func look(ctx context.Context, database string, running, repair bool) (found, le
 	if err != nil || len(first.Flaws) == 0 {
 		return first, first, err
 	}
-	over, stop := compute.SystemClock{}.After(twice)
-	defer stop()
-	select {
-	case <-ctx.Done():
-		return found, left, ctx.Err()
-	case <-over:
+	if err := compute.Sleep(ctx, compute.SystemClock{}, twice); err != nil {
+		return found, left, err
 	}
 	found, err = sqlite.Check(ctx, database, false)
 	found.Flaws = slices.DeleteFunc(found.Flaws, func(f sqlite.Flaw) bool { return !has(first.Flaws, f) })
 	return found, found, err
+}
+
+// stillThere gives those of the flaws of containers that are there at a second look, too: the server makes and removes containers
+// meanwhile. Where a runtime does not answer a second time, the first look counts.
+func stillThere(ctx context.Context, o CheckOptions, places []compute.RuntimeAt, first []Flaw) (still []Flaw, err error) {
+	if err := compute.Sleep(ctx, compute.SystemClock{}, twice); err != nil {
+		return nil, err
+	}
+	there := lookAt(ctx, o, places)
+	defer func() { err = errors.Join(err, there.close()) }()
+	if len(there.unlooked) > 0 && !o.Fleet {
+		return first, nil
+	}
+
+	rows, err := sqlite.Check(ctx, filepath.Join(o.Data, databaseFile), false)
+	if err != nil {
+		return nil, err
+	}
+	second, err := there.compare(ctx, rows, false, true)
+	for _, f := range first {
+		if slices.ContainsFunc(second, func(s Flaw) bool { return s.Kind == f.Kind && s.ID == f.ID }) {
+			still = append(still, f)
+		}
+	}
+	return still, err
 }
 
 // has reports whether there is that flaw among others, whatever its detail.

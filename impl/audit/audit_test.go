@@ -70,7 +70,7 @@ func TestStore_MakesOneEntryOfAThing(t *testing.T) {
 			return err
 		}
 		volume.Name = "two"
-		return errors.Join(tx.UpdateVolume(volume), tx.SetSSHKeys("ada", nil))
+		return errors.Join(tx.UpdateVolume(volume), tx.SetSSHKeys("ada", []string{"ssh-ed25519 AAAA"}))
 	}))
 	require.NoError(t, audit.StoreOf(db, ada).Write(t.Context(), func(tx store.Tx) error {
 		volume.Name = "three"
@@ -79,6 +79,35 @@ func TestStore_MakesOneEntryOfAThing(t *testing.T) {
 	require.Equal(t, []compute.AuditEntry{
 		did(compute.AuditCreated, "volume", "v"), did(compute.AuditChanged, "ssh-keys", "ada"), did(compute.AuditDeleted, "volume", "v"),
 	}, entries())
+}
+
+func TestStore_WhatIsAsItWasHasNotChanged(t *testing.T) {
+	t.Parallel()
+	db, entries := rows(t)
+	host, keys := compute.HostChange{ID: "h", Draining: true}, []string{"ssh-ed25519 AAAA"}
+	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
+		return errors.Join(tx.InsertCluster(compute.Cluster{ID: "c", UserID: "ada", Name: "one"}), tx.SetSSHKeys("ada", keys), tx.SetHostChange(host))
+	}))
+	s := audit.StoreOf(db, ada)
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+		return errors.Join(tx.RenameCluster("c", "one"), tx.SetSSHKeys("ada", keys), tx.SetHostChange(host))
+	}))
+	require.Empty(t, entries())
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error { return tx.RenameCluster("c", "two") }))
+	require.Equal(t, []compute.AuditEntry{did(compute.AuditChanged, "cluster", "c", "name")}, entries())
+}
+
+func TestStore_NotesTheTemplatesThatLoseTheirCredential(t *testing.T) {
+	t.Parallel()
+	db, entries := rows(t)
+	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
+		return errors.Join(tx.InsertTemplate(compute.Template{ID: "t", UserID: "ada", RegistryID: "r"}), tx.InsertTemplate(compute.Template{ID: "other", UserID: "ada"}))
+	}))
+	require.NoError(t, audit.StoreOf(db, ada).Write(t.Context(), func(tx store.Tx) error {
+		_, err := tx.ForgetRegistry("r")
+		return err
+	}))
+	require.Equal(t, []compute.AuditEntry{did(compute.AuditChanged, "template", "t", "registryId")}, entries())
 }
 
 func TestStore_TellsHostsApartThatComeGoAndDrain(t *testing.T) {

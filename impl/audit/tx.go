@@ -115,7 +115,8 @@ func (t *tx) InsertCluster(x compute.Cluster) error {
 
 // RenameCluster is that of the transaction.
 func (t *tx) RenameCluster(id compute.ClusterID, name string) error {
-	return t.done(t.Tx.RenameCluster(id, name), "cluster", string(id), compute.AuditChanged, "name")
+	_, err := changed(t, "cluster", string(id), t.Cluster, id, always(func() error { return t.Tx.RenameCluster(id, name) }))
+	return err
 }
 
 // DeleteCluster is that of the transaction.

@@ -25,7 +25,7 @@ var silent = []string{
 	"AddRefusals", "DeleteRefusals", // of what changed nothing
 	"DeleteAudit", "DeleteFlashUploads", "DeleteInvalidKeys", "DeleteTerminated", // of what was over
 	"SetRequestCount", "DeleteRequestCount", "InsertRuntime", "DeleteRuntime", "SetLag", "SetSeed", "TakeState", // the server's own
-	"ForgetRegistry", "InsertRelease", // with the registry, the endpoint
+	"InsertRelease", // with the endpoint
 }
 
 // verbs begin the names of methods that write.

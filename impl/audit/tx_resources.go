@@ -87,6 +87,15 @@ func (t *tx) DeleteSecret(id compute.SecretID) error {
 	return deleted(t, "secret", string(id), t.Secret, id, t.Tx.DeleteSecret)
 }
 
+// ForgetRegistry is that of the transaction.
+func (t *tx) ForgetRegistry(id compute.RegistryID) ([]compute.TemplateID, error) {
+	all, err := t.Tx.ForgetRegistry(id)
+	for _, template := range all {
+		t.note(err == nil, "template", string(template), compute.AuditChanged, "registryId")
+	}
+	return all, err
+}
+
 // InsertTemplate is that of the transaction.
 func (t *tx) InsertTemplate(x compute.Template) error {
 	return t.done(t.Tx.InsertTemplate(x), "template", string(x.ID), compute.AuditCreated)
@@ -105,7 +114,12 @@ func (t *tx) DeleteTemplate(id compute.TemplateID) error {
 
 // SetSSHKeys is that of the transaction.
 func (t *tx) SetSSHKeys(user compute.UserID, keys []string) error {
-	return t.done(t.Tx.SetSSHKeys(user, keys), "ssh-keys", string(user), compute.AuditChanged)
+	before, err := t.SSHKeys(user)
+	if err == nil {
+		err = t.Tx.SetSSHKeys(user, keys)
+	}
+	t.note(err == nil && !slices.Equal(before, keys), "ssh-keys", string(user), compute.AuditChanged)
+	return err
 }
 
 // InsertKey is that of the transaction.
@@ -159,7 +173,9 @@ func (t *tx) SetHostChange(h compute.HostChange) error {
 	case h.Draining != before.Draining:
 		fields = []string{"draining"}
 	}
-	return t.done(t.Tx.SetHostChange(h), "host", h.ID, c, fields...)
+	err = t.Tx.SetHostChange(h)
+	t.note(err == nil && h != before, "host", h.ID, c, fields...)
+	return err
 }
 
 // InsertFlashApp is that of the transaction.

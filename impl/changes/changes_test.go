@@ -72,6 +72,31 @@ func TestLog_TellsWhatWasCommitted(t *testing.T) {
 	require.Equal(t, []changes.Event{{Kind: changes.Template, ID: "t1", Change: changes.Deleted, User: "bob"}}, next(t, r))
 }
 
+func TestLog_TellsOfWhatChangesWithAnother(t *testing.T) {
+	t.Parallel()
+	s, log := rows(t)
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+		return errors.Join(
+			tx.InsertRegistry(compute.Registry{ID: "r", UserID: "bob"}), tx.InsertTemplate(compute.Template{ID: "t", UserID: "bob", RegistryID: "r"}),
+			tx.InsertClaims(compute.HostSize{DiskGB: 100}, compute.Claim{HolderID: "p", HostID: "h", DiskGB: 10}),
+		)
+	}))
+	r := log.Follow("")
+	defer r.Close()
+
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+		_, err := tx.ForgetRegistry("r")
+		return err
+	}))
+	require.Equal(t, []changes.Event{{Kind: changes.Template, ID: "t", Change: changes.Changed, User: "bob"}}, next(t, r))
+
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+		_, err := tx.ResizeClaim("p", false, 5, 100)
+		return err
+	}))
+	require.Equal(t, []changes.Event{{Kind: changes.Host, ID: "h", Change: changes.Changed}}, next(t, r))
+}
+
 func TestLog_MakesOneEventOfAWindow(t *testing.T) {
 	t.Parallel()
 	s, log := rows(t)

@@ -25,7 +25,7 @@ var silent = []string{
 	"DeleteFlashApp", "DeleteFlashBuild", "DeleteFlashEnvironment", "DeleteFlashUploads", "InsertFlashApp", "InsertFlashBuild", "InsertFlashEnvironment",
 	"SetFlashEnvironmentBuild", "SetFlashManifest", "UpdateFlashBuild", // no page shows
 	"DeleteUser", "InsertUser", "UpdateUser", // no page shows
-	"ForgetRegistry", "ResizeClaim", "SetSSHKeys", // with the registry, the volume; of the account
+	"SetSSHKeys", // of the account
 }
 
 func TestTx_EveryWriteIsNotedOrNamed(t *testing.T) {

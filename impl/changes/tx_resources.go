@@ -136,6 +136,16 @@ func (t *tx) DeleteTemplate(id compute.TemplateID) error {
 	return err
 }
 
+// ForgetRegistry is that of the transaction. The templates that name a credential are its user's.
+func (t *tx) ForgetRegistry(id compute.RegistryID) ([]compute.TemplateID, error) {
+	r, _ := t.Registry(id)
+	all, err := t.Tx.ForgetRegistry(id)
+	for _, template := range all {
+		t.note(err == nil, ofTemplate(compute.Template{ID: template, UserID: r.UserID}, Changed))
+	}
+	return all, err
+}
+
 // ofKey is a change of a key; made says that it is one of a person: those of workers come and go with them, and nobody lists them.
 func ofKey(k compute.Key, c Change) (e Event, made bool) {
 	return Event{Kind: Key, ID: string(k.ID), Change: c, User: k.UserID}, k.WorkerID == ""
@@ -192,6 +202,17 @@ func (t *tx) InsertClaims(size compute.HostSize, claims ...compute.Claim) error 
 	err := t.Tx.InsertClaims(size, claims...)
 	t.held(err == nil, claims)
 	return err
+}
+
+// ResizeClaim is that of the transaction.
+func (t *tx) ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error) {
+	resized, err := t.Tx.ResizeClaim(holderID, kept, byGB, mostGB)
+	if err != nil || !resized {
+		return false, err
+	}
+	claims, err := t.ClaimsOf(holderID)
+	t.held(err == nil, claims)
+	return resized, err
 }
 
 // ReleaseClaims is that of the transaction.

@@ -96,7 +96,7 @@ func (r *Registries) Delete(ctx context.Context, user compute.UserID, id compute
 		if err := unused(tx, fmt.Sprintf("credential %q is used by", id), "", id, ""); err != nil {
 			return err
 		}
-		if err := tx.ForgetRegistry(id); err != nil {
+		if _, err := tx.ForgetRegistry(id); err != nil {
 			return err
 		}
 

@@ -175,7 +175,10 @@ func (b *Builds) carryOut(ctx context.Context, id compute.BuildID, archive io.Re
 	return err
 }
 
-// end stores the end of a build. One whose row is gone went with its endpoint.
+// endRetry is how long after a failure the end of a build is stored anew.
+const endRetry = time.Second
+
+// end stores the end of a build, as soon as the store can take it. One whose row is gone went with its endpoint.
 func (b *Builds) end(id compute.BuildID, l *liveBuild, failure error) {
 	on, why := compute.BuildComplete, ""
 	switch {
@@ -194,7 +197,12 @@ func (b *Builds) end(id compute.BuildID, l *liveBuild, failure error) {
 		}
 		l.log.write(compute.LogSystem, line)
 		lines, _, _ := l.log.after(0)
-		_, err = b.Endpoints.MoveBuild(context.WithoutCancel(b.ctx), id, on, why, lines)
+		for {
+			_, err = b.Endpoints.MoveBuild(context.WithoutCancel(b.ctx), id, on, why, lines)
+			if compute.CodeOf(err) != compute.Unavailable || compute.Sleep(b.ctx, compute.SystemClock{}, endRetry) != nil {
+				break // what a Close leaves is for the next server
+			}
+		}
 	}
 	if err != nil && compute.CodeOf(err) != compute.NotFound {
 		b.Log.Error("the end of a build could not be stored", "build", id, "error", err)

@@ -66,7 +66,13 @@ func failing(_ context.Context, _ runtime.Build, emit func(line string)) error {
 }
 
 func newSlip(t *testing.T, change func(*loop.BuildsConfig)) *slip {
-	db, clock := openStore(t)
+	return newSlipOn(t, func(db store.Store) store.Store { return db }, change)
+}
+
+// newSlipOn has the store that is made of one.
+func newSlipOn(t *testing.T, of func(store.Store) store.Store, change func(*loop.BuildsConfig)) *slip {
+	opened, clock := openStore(t)
+	db := of(opened)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
 	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), packed)
@@ -113,6 +119,34 @@ func (s *slip) await(id compute.BuildID, status compute.BuildStatus) (b compute.
 		return b.Status == status
 	}, 10*time.Second, time.Millisecond)
 	return b
+}
+
+// troubled is a store that takes no write while it is told so.
+type troubled struct {
+	store.Store
+	is atomic.Bool
+}
+
+func (s *troubled) Write(ctx context.Context, f func(store.Tx) error) error {
+	if s.is.Load() {
+		return compute.Errorf(compute.Unavailable, "the disk is full")
+	}
+	return s.Store.Write(ctx, f)
+}
+
+func TestBuilds_EndIsStoredOnceTheStoreTakesIt(t *testing.T) {
+	t.Parallel()
+	var db *troubled
+	s := newSlipOn(t, func(one store.Store) store.Store {
+		db = &troubled{Store: one}
+		return db
+	}, nil)
+	s.build = func(context.Context, runtime.Build, func(string)) error {
+		db.is.Store(true)
+		time.AfterFunc(100*time.Millisecond, func() { db.is.Store(false) })
+		return nil
+	}
+	s.await(s.created(""), compute.BuildCompleted)
 }
 
 func TestBuilds_OnlySoManyRunAtOnce(t *testing.T) {

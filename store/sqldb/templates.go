@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -31,7 +32,8 @@ var (
 		words("cuda_versions", func(t *compute.Template) *[]string { return &t.CUDAVersions }),
 		text("readme", func(t *compute.Template) *string { return &t.Readme }),
 	}, optional(func(t *compute.Template) **compute.PersistentMount { return &t.Persistent }, mountColumns))
-	templateColumns = all(templateFixed, templateSettings)
+	templateColumns  = all(templateFixed, templateSettings)
+	templateIDColumn = columns[compute.TemplateID]{text("id", itself[compute.TemplateID])}
 )
 
 var (
@@ -42,12 +44,10 @@ var (
 	pagesTemplates      = pagesOf("templates", templateColumns, `user_id = ?`, func(one *compute.Template) string { return string(one.ID) })
 	updateTemplate      = `UPDATE templates SET ` + templateSettings.set() + ` WHERE id = ?`
 	selectTemplatePods  = `SELECT ` + podIDColumn.list() + ` FROM pods WHERE template_id = ? AND template_id <> '' AND gone = 0 ORDER BY seq`
+	forgetRegistry      = `UPDATE templates SET registry_id = '' WHERE registry_id = ? AND registry_id <> '' RETURNING ` + templateIDColumn.list()
 )
 
-const (
-	deleteTemplate = `DELETE FROM templates WHERE id = ?`
-	forgetRegistry = `UPDATE templates SET registry_id = '' WHERE registry_id = ? AND registry_id <> ''`
-)
+const deleteTemplate = `DELETE FROM templates WHERE id = ?`
 
 // InsertTemplate stores a new template. Conflict when the id is taken.
 func (tx *Tx) InsertTemplate(t compute.Template) error {
@@ -94,8 +94,10 @@ func (tx *Tx) TemplatePods(id compute.TemplateID) ([]compute.PodID, error) {
 	return tx.podIDs("list pods of template "+string(id), selectTemplatePods, string(id))
 }
 
-// ForgetRegistry takes the credential from every template that names it.
-func (tx *Tx) ForgetRegistry(id compute.RegistryID) error {
-	_, err := tx.exec("forget registry "+string(id), forgetRegistry, string(id))
-	return err
+// ForgetRegistry takes the credential from every template that names it, and gives these by their ids.
+func (tx *Tx) ForgetRegistry(id compute.RegistryID) ([]compute.TemplateID, error) {
+	tx.altered = true
+	all, err := list(tx, "forget registry "+string(id), templateIDColumn, forgetRegistry, string(id))
+	slices.Sort(all)
+	return all, err
 }

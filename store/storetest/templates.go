@@ -74,7 +74,9 @@ func templateUse(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error {
 		require.NoError(t, tx.InsertTemplate(one))
 		require.NoError(t, tx.InsertTemplate(other))
-		return tx.ForgetRegistry("r")
+		named, err := tx.ForgetRegistry("r")
+		require.Equal(t, []compute.TemplateID{one.ID}, named)
+		return err
 	})
 
 	one.RegistryID = ""

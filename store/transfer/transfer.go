@@ -41,38 +41,42 @@ type Progress func(table string, rows int64)
 const step = 1000
 
 // Run fills the target with what the source has, reads it back, and commits if all of it came. It holds a row at a time in memory, and
-// what the connections buffer.
+// what the connections buffer. The source is read without a pause, which a server would take for a client that is gone: it is read
+// whole before the target is read back.
 func Run(ctx context.Context, from Source, to Target, progress Progress) ([]Copied, error) {
 	if differ := Difference(from.Tables(), to.Tables()); differ != nil {
 		return nil, fmt.Errorf("source and target have other tables: %w", errors.Join(differ...))
 	}
 
-	all := []Copied{}
-	for _, t := range parentsFirst(from.Tables()) {
-		one, err := copyTable(ctx, from, to, t, progress)
-		if err != nil {
+	all := parentsFirst(from.Tables())
+	sent := make([]sum, len(all))
+	for i, t := range all {
+		if err := to.Fill(ctx, t, sent[i].over(t, from.Rows(ctx, t), progress)); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Name, err)
 		}
-		all = append(all, one)
 	}
 
-	return all, to.Commit(ctx)
+	copied := []Copied{}
+	for i, t := range all {
+		if err := compare(ctx, to, t, sent[i]); err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Name, err)
+		}
+		copied = append(copied, Copied{Table: t.Name, Rows: sent[i].rows, Checksum: sent[i].text()})
+	}
+	return copied, to.Commit(ctx)
 }
 
-// copyTable copies a table and compares.
-func copyTable(ctx context.Context, from Source, to Target, t Table, progress Progress) (Copied, error) {
-	var sent, stored sum
-	if err := to.Fill(ctx, t, sent.over(t, from.Rows(ctx, t), progress)); err != nil {
-		return Copied{}, err
-	}
+// compare reads a table of the target back, which must have what was sent.
+func compare(ctx context.Context, to Target, t Table, sent sum) error {
+	var stored sum
 	for _, err := range stored.over(t, to.Rows(ctx, t), nil) {
 		if err != nil {
-			return Copied{}, fmt.Errorf("read it back: %w", err)
+			return fmt.Errorf("read it back: %w", err)
 		}
 	}
 
 	if sent != stored {
-		return Copied{}, fmt.Errorf("the target has %d rows of checksum %s, and the source has %d of %s", stored.rows, stored.text(), sent.rows, sent.text())
+		return fmt.Errorf("the target has %d rows of checksum %s, and the source has %d of %s", stored.rows, stored.text(), sent.rows, sent.text())
 	}
-	return Copied{Table: t.Name, Rows: sent.rows, Checksum: sent.text()}, nil
+	return nil
 }

@@ -176,3 +176,17 @@ func TestStop_TakesAwayWhatARunNeededAndKeepsItsEnd(t *testing.T) {
 	require.Equal(t, []string{"pods/berth-a-0"}, s.Left())
 	clears(t, s, h, "a")
 }
+
+func TestStop_TakesAwayTheServiceOfARunThatEndedByItself(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{})
+	a := playing("a", "exit 3")
+	a.Ports = []string{"80/tcp"}
+	start(t, h, a)
+	require.Equal(t, "a", <-h.Ended())
+	require.ElementsMatch(t, []string{"pods/berth-a-0", "services/berth-a"}, s.Left())
+	require.NoError(t, h.Stop(t.Context(), "a", grace))
+	require.Equal(t, []string{"pods/berth-a-0"}, s.Left())
+	clears(t, s, h, "a")
+}

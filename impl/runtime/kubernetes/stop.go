@@ -29,8 +29,13 @@ func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) erro
 		return err
 	}
 	p, state, err := h.find(id)
-	if err != nil || state.Phase == runtime.Ended {
+	switch {
+	case err != nil:
 		return err
+	case state.Phase == runtime.Ended && h.serviceOf(id) != nil: // by itself, or by a Stop that was cut off
+		return h.tidy(ctx, id, p)
+	case state.Phase == runtime.Ended:
+		return nil
 	}
 
 	h.hush(p.Metadata.UID)
