@@ -32,12 +32,13 @@ type EmitLog func(LogLine) error
 // no more, emit fails or ctx ends. It is for one call.
 type ReadLog func(ctx context.Context, emit EmitLog) error
 
-// LogQuery says where the reading of a log begins; it goes on with what is written from then on.
+// LogQuery says where the reading of a log begins; it goes on with what is written from then on, but for one at once.
 type LogQuery struct {
 	Source LogSource // empty: both
 	Tail   int       // with so many of the last lines
 	Since  time.Time // with all of this time or later; not zero: Tail does not count
 	After  time.Time // with those after the line of this time; not zero: Tail and Since do not count
+	AtOnce bool      // it ends with the lines that there are
 }
 
 // Wants reports whether lines of the source are asked for.

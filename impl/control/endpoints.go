@@ -382,18 +382,10 @@ func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.
 		if e, err = ownEndpoint(tx, user, id); err != nil {
 			return err
 		}
-		w, err := tx.Worker(worker)
-
-		of := w.EndpointID
-		if compute.CodeOf(err) == compute.NotFound {
-			var ended compute.EndedWorker
-			ended, err = tx.EndedWorker(worker)
-			of = ended.EndpointID
-		}
-		if compute.CodeOf(err) == compute.NotFound || err == nil && of != id {
+		of, err := endpointOf(tx, worker)
+		if err == nil && of != id {
 			err = unknownWorker(worker)
 		}
-
 		return err
 	})
 	if compute.CodeOf(err) != compute.NotFound || e.ID != id {
@@ -411,6 +403,32 @@ func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.
 	}
 
 	return e, err
+}
+
+// OfWorker gives the endpoint of the user and the id of a worker of it that has a log. NotFound for every other worker.
+func (n *Endpoints) OfWorker(ctx context.Context, user compute.UserID, worker compute.WorkerID) (e compute.Endpoint, err error) {
+	err = n.store.Read(ctx, func(tx store.Tx) error {
+		of, err := endpointOf(tx, worker)
+		if err != nil {
+			return err
+		}
+		e, err = ownEndpoint(tx, user, of)
+		return err
+	})
+	return e, err
+}
+
+// endpointOf gives the endpoint of a worker that there is, or that has ended and is kept. NotFound for every other one.
+func endpointOf(tx store.Tx, worker compute.WorkerID) (compute.EndpointID, error) {
+	w, err := tx.Worker(worker)
+	if compute.CodeOf(err) != compute.NotFound {
+		return w.EndpointID, err
+	}
+	ended, err := tx.EndedWorker(worker)
+	if compute.CodeOf(err) == compute.NotFound {
+		err = unknownWorker(worker)
+	}
+	return ended.EndpointID, err
 }
 
 func unknownWorker(id compute.WorkerID) error {

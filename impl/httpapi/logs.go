@@ -15,9 +15,14 @@ import (
 
 const (
 	defaultTail = 100              // lines (rules pods.logs.tail, serverless.workers.logs.tail)
+	tailAtOnce  = 1000             // lines (rule logs.tail)
+	mostAtOnce  = 1 << 20          // bytes of lines in an answer (rule logs.bytes)
 	heartbeat   = 15 * time.Second // in which a stream says something at the least (rule pods.logs.heartbeat)
 	slowest     = 30 * time.Second // for a reader to take what is written; then it is cut off
 )
+
+// logsPath is the path of what clients take for the API of hosts.
+const logsPath = "/v1/pod/{id}/logs"
 
 // lineTime is how the time of a line is written: always with nine digits, so that ids sort as text, too.
 const lineTime = "2006-01-02T15:04:05.000000000Z07:00"
@@ -201,6 +206,78 @@ func (h restHandlers) GetPodLogs(c echo.Context, id string, params rest.GetPodLo
 		return err
 	}
 	return h.streamLogs(c, read)
+}
+
+// GetLogs is GET /v1/pod/{id}/logs.
+func (h restHandlers) GetLogs(c echo.Context, id string, params rest.GetLogsParams) error {
+	q := compute.LogQuery{Tail: tailAtOnce, Since: value(params.Since), After: value(params.LastEventID), AtOnce: !value(params.Stream)}
+	if !q.AtOnce {
+		q.Tail = defaultTail
+	}
+	if params.Tail != nil {
+		q.Tail = int(*params.Tail)
+	}
+	if of := value(params.Type); of != rest.GetLogsParamsTypeAll {
+		q.Source = compute.LogSource(of)
+	}
+
+	read, err := h.logOf(contextOf(c), callerOf(c).UserID, id, q)
+	switch {
+	case err != nil:
+		return err
+	case !q.AtOnce:
+		return h.streamLogs(c, read)
+	}
+	logs, err := atOnce(contextOf(c), read)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, logs)
+}
+
+// logOf gives what reads the log of the user's pod or worker of the id.
+func (s *Services) logOf(ctx context.Context, user compute.UserID, id string, q compute.LogQuery) (compute.ReadLog, error) {
+	pod, err := s.Control.GetPod(ctx, user, compute.PodID(id))
+	if err == nil {
+		return s.Pods.OpenLog(ctx, pod.ID, q)
+	}
+	if compute.CodeOf(err) != compute.NotFound {
+		return nil, err
+	}
+
+	endpoint, err := s.Endpoints.OfWorker(ctx, user, compute.WorkerID(id))
+	switch {
+	case compute.CodeOf(err) == compute.NotFound:
+		return nil, compute.Errorf(compute.NotFound, "there is no pod %q, and no worker of that id whose log is kept", id)
+	case err != nil:
+		return nil, err
+	}
+	return s.Workers.OpenLog(ctx, endpoint, compute.WorkerID(id), q)
+}
+
+// atOnce reads a log to its end, and keeps the last lines as far as there is room (rule logs.bytes).
+func atOnce(ctx context.Context, read compute.ReadLog) (logs rest.Logs, err error) {
+	var kept []compute.LogLine
+	bytes := 0
+	err = read(ctx, func(l compute.LogLine) error {
+		l.Text = l.At().Format(lineTime) + " " + l.Text
+		kept = append(kept, l)
+		for bytes += len(l.Text); bytes > mostAtOnce && len(kept) > 1; kept = kept[1:] {
+			bytes -= len(kept[0].Text)
+			kept[0].Text = "" // or the array would hold it
+		}
+		return nil
+	})
+
+	logs = rest.Logs{Container: []string{}, System: []string{}}
+	for _, l := range kept {
+		if l.Source == compute.LogSystem {
+			logs.System = append(logs.System, l.Text)
+		} else {
+			logs.Container = append(logs.Container, l.Text)
+		}
+	}
+	return logs, err
 }
 
 // GetWorkerLogs is GET /v2/serverless/{id}/workers/{workerId}/logs.

@@ -163,7 +163,7 @@ type front struct {
 // onePod gives the parameter of a path that names the one pod that it is about; empty if it is about none.
 func onePod(path string) string {
 	switch {
-	case strings.HasPrefix(path, "/v2/pods/{id}"):
+	case strings.HasPrefix(path, "/v2/pods/{id}"), path == logsPath:
 		return "id"
 	case path == whyPodPath, path == podHistoryPath, path == execPodPath:
 		return "podId"

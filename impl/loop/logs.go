@@ -45,7 +45,7 @@ func (l *logs) open(ctx context.Context) (compute.ReadLog, error) {
 func (l *logs) read(ctx context.Context, emit compute.EmitLog) error {
 	l.emit = emit
 	for {
-		if err := l.catchUp(ctx); err != nil || l.over {
+		if err := l.catchUp(ctx); err != nil || l.over || l.query.AtOnce {
 			return err
 		}
 		if err := l.follow(ctx); err != nil {

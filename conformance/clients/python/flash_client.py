@@ -15,6 +15,7 @@ os.chdir(tempfile.mkdtemp())  # flash writes down there what it has made
 
 import runpod_flash  # noqa: E402: it reads the environment when it is imported
 from runpod_flash import CpuLiveLoadBalancer, Endpoint, ResourceManager  # noqa: E402
+from runpod_flash.core.resources.request_logs import QBRequestLogFetcher  # noqa: E402
 from runpod_flash.cli.commands._run_server_helpers import lb_execute  # noqa: E402: what flash dev does with a request to a route
 
 web = Endpoint(name="web", cpu="cpu3g-2-8", workers=(0, 1))
@@ -41,6 +42,8 @@ async def main():
     greeted = await lb_execute(web, greet, {"name": "Ada"})  # held until there is a worker
     assert greeted["greeting"] == "good day, Ada", greeted
     assert (await lb_execute(web, greet, {"name": "Grace"}))["worker"] == greeted["worker"]
+    written = await QBRequestLogFetcher()._fetch_pod_logs(greeted["worker"], os.environ["RUNPOD_API_KEY"])  # as while a job is under way
+    assert any("worker is up" in line for line in written["system"]), written
     assert await double(21) == 42
     try:
         await fails()

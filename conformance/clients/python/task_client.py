@@ -13,6 +13,7 @@ os.environ["RUNPOD_API_BASE_URL"], os.environ["RUNPOD_API_KEY"], os.environ["TAS
 
 import runpod  # noqa: E402: it reads the environment when it is imported
 from runpod.apps.errors import RemoteExecutionError  # noqa: E402
+from runpod.apps.logs import pod_logs, stream_pod_logs  # noqa: E402
 from task_functions import fail, greet  # noqa: E402
 
 greeted = greet.remote("Ada")
@@ -22,6 +23,18 @@ assert runpod.get_pod(greeted["pod"]) is None, "the task's pod is still there"
 job = greet.spawn("Grace")
 made = job.pod_id
 assert runpod.get_pod(made)["status"] in {"STARTING", "RUNNING"}
+
+
+async def logs():
+    """What rp logs asks for, and rp logs --follow, where nothing says where that is."""
+    shown = await pod_logs(made)
+    async for line in stream_pod_logs(made):
+        return shown, line
+
+
+shown, line = asyncio.run(logs())
+assert any("pod is" in one for one in shown["system"]) and "container" in shown, shown
+assert line["source"] == "system" and line["line"] in shown["system"][0], line
 result = job.wait()
 result = asyncio.run(result) if asyncio.iscoroutine(result) else result
 assert result["pod"] == made and runpod.get_pod(made) is None, result
