@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -100,6 +101,31 @@ var _ = area(func() {
 		}
 
 		c.becomes(ids[0], "RUNNING")
+	})
+
+	add("pods.patch.restart.starting", append(ops, "getPodLogs"), func(c *Check) {
+		c.needsSim()
+		c.frozen(func() {
+			for _, status := range []string{"PROVISIONING", "STARTING"} {
+				id := c.newPod(gpuPod)
+				if status == "STARTING" {
+					c.Eventually(func() bool { return c.getPod(id)["status"] == status }, "it is placed")
+				}
+				pod := c.patched(id, `{"args":"later","env":{"BERTH_SIM_LOG_EVERY":"1s"}}`)
+				require.Contains(c, []string{"PROVISIONING", "STARTING"}, pod["status"])
+				c.patched(id, `{"args":"latest"}`)
+				c.Eventually(func() bool {
+					c.advance(time.Second)
+					return c.getPod(id)["status"] == "RUNNING"
+				}, "it comes up")
+
+				c.advance(2 * time.Second)
+				s := c.logs(id, "?source=container", "")
+				lines := s.until("tick 1")
+				s.hangUp()
+				require.Contains(c, lines[0].line, "latest")
+			}
+		})
 	})
 
 	add("pods.patch.restart.not", ops, func(c *Check) {

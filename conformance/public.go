@@ -31,6 +31,7 @@ var _ = area(func() {
 		pod := c.newPodOf(bareTemplate(""), `,"image":"own","args":"","disk":5,"ports":[],"env":{"B":"own","C":"own"}`)
 		require.Equal(c, []any{"own", "", 5.0, []any{}}, []any{pod["image"], pod["args"], pod["disk"], pod["ports"]})
 		require.Equal(c, map[string]any{"A": "t", "B": "own", "C": "own"}, pod["env"])
+		require.Empty(c, c.newPodOf(bareTemplate(""), `,"image":""`)["image"])
 		require.Equal(c, `'c d'`, c.newPodOf(bareTemplate(""), `,"cmd":["c d"]`)["args"])
 	})
 

@@ -42,7 +42,7 @@ func (l *lists) add(bytes int, answers *limit.Answers, key compute.KeyID) error 
 		return &compute.Error{Code: compute.Rejected} // listed has the words
 	}
 	for freeLists+l.more < l.bytes+bytes {
-		piece, ok := answers.Try(key, listPiece) // to wait for more with what it has could take for ever
+		piece, ok := answers.List(key, listPiece) // to wait for more with what it has could take for ever
 		if !ok {
 			return &compute.Error{Code: compute.Unavailable, Detail: "too many large answers are under way", Cause: limit.ErrBusy}
 		}

@@ -196,6 +196,7 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 
 	status, answer := h.execute(ctx, w.Header(), params)
+	defer callOf(ctx).lists.leave() // what was read is in the answer until the client has taken it
 	over()
 	held := h.held(ctx, w)
 	callOf(ctx).body = nil
@@ -237,7 +238,6 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		return problem.Of(err).Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}}
 	}
 	defer answered()
-	defer callOf(ctx).lists.leave()
 	next, ctx := h.exec.DispatchOperation(ctx, operation)
 	answer := next(ctx)
 	if answer == nil {

@@ -10,7 +10,7 @@ import (
 const walkRoom = 8 << 20
 
 // Walk calls each for everything in a list of the user, newest first. It reads page by page, so that a list of large things is never in
-// memory as a whole. It is for a Read, of which all pages show the same moment.
+// memory as a whole. It is for one transaction, of which all pages show the same moment.
 func Walk[T any](user compute.UserID, page func(compute.UserID, compute.Page) ([]T, compute.Position, error), each func(T)) error {
 	p := compute.Page{Limit: math.MaxInt32, Room: func(bytes int) bool { return bytes <= walkRoom }}
 	for {

@@ -65,10 +65,9 @@ export async function follow(): Promise<void> {
         failures = 0
         if (was === 'away' && !lastID) tell([everything])
       }
-      lastID = (await read('/_berth/events', mine.signal, messages => {
-        lastID = messages[messages.length - 1]!.id || lastID
+      await read('/_berth/events', mine.signal, messages => {
         tell(messages.map(m => (m.event === 'reset' ? everything : (JSON.parse(m.data) as Change))))
-      }, lastID ? { 'Last-Event-ID': lastID } : {}, opened)) || lastID
+      }, lastID ? { 'Last-Event-ID': lastID } : {}, opened, id => (lastID = id))
       await pause(500, mine.signal)
     } catch (error) {
       if (mine.signal.aborted) return

@@ -11,7 +11,8 @@ export class Parser {
   private rest = ''
   private message: Message = { id: '', event: '', data: '' }
   private some = false
-  lastID = ''
+  private id = ''
+  lastID = '' // of the last message that is whole
 
   push(text: string): Message[] {
     const found: Message[] = []
@@ -19,6 +20,7 @@ export class Parser {
     this.rest = lines.pop() ?? ''
     for (const line of lines) {
       if (line === '') {
+        this.lastID = this.id
         if (this.some) found.push({ ...this.message, id: this.lastID, event: this.message.event || 'message' })
         this.message = { id: '', event: '', data: '' }
         this.some = false
@@ -31,7 +33,7 @@ export class Parser {
         this.message.data = this.some ? `${this.message.data}\n${value}` : value
         this.some = true
       } else if (name === 'event') this.message.event = value
-      else if (name === 'id') this.lastID = value
+      else if (name === 'id') this.id = value
     }
     return found
   }

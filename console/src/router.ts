@@ -10,8 +10,17 @@ function read(): { path: string; query: string } {
 }
 
 export const path = computed(() => place.value.path)
-export const parts = computed(() => path.value.split('/').filter(Boolean).map(decodeURIComponent))
+export const parts = computed(() => path.value.split('/').filter(Boolean).map(decoded))
 export const search = computed(() => new URLSearchParams(place.value.query))
+
+// decoded is a part of a path as it was before it was encoded; one that is not encoded as it should be stays as it is.
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
 
 // href gives the address of a page; its parts are encoded.
 export function href(...of: string[]): string {

@@ -15,12 +15,13 @@ export async function furnish(server) {
   const { send } = server
   await send('PUT', '/_berth/endpoints/consolecaption/script', { answers: [
     { match: [{ pointer: '/prompt', equals: 'bad' }], error: JSON.stringify({ error_type: 'ValueError', error_message: 'no picture of bad', error_traceback: 'Traceback (most recent call last):\n  File "/app/handler.py", line 12, in handler\n    return draw(job["input"]["prompt"])\n  File "/app/handler.py", line 7, in draw\n    raise ValueError(f"no picture of {prompt}")\nValueError: no picture of bad' }) },
+    { match: [{ pointer: '/prompt', equals: 'words' }], chunks: [{ after: 0, value: 'one' }, { after: 10, value: 'two' }] },
     { match: [{ pointer: '/prompt', equals: 'slow' }], delay: { fixed: 80000000 }, output: 'late' },
     { delay: { fixed: 900 }, output: { caption: 'a harbour at dawn', tokens: 17, scores: [0.92, 0.87, 0.44] } },
   ] })
   await send('POST', '/_berth/clock/freeze')
   const ids = {}
-  for (const prompt of ['a harbour', 'a crane', 'bad', 'a lighthouse', 'bad']) {
+  for (const prompt of ['a harbour', 'a crane', 'bad', 'a lighthouse', 'words', 'bad']) {
     const { id } = await send('POST', '/v2/consolecaption/run', { input: { prompt }, ...(prompt === 'a crane' ? { webhook: `${server.url}/_berth/inbox/orders` } : {}) })
     ids[prompt] = id
   }
@@ -82,4 +83,10 @@ export async function denied(server) {
   await fair(tab, 'denied')
   await shot(tab, 'denied')
   await done(tab, 'no permission')
+
+  // Nor may one that only reads see queues: what it does not know is no 0.
+  const reader = await open(server, '', { keys: 'key=the-key-that-only-reads', expected: /403/ })
+  await reader.page.locator('.figures a', { hasText: 'Pods running' }).getByText(/of \d/).waitFor()
+  await reader.page.locator('.figures a', { hasText: 'Jobs waiting' }).getByText('–', { exact: true }).waitFor()
+  await done(reader, 'figures that are not known')
 }

@@ -82,7 +82,8 @@ func (h *holder) replace(ctx context.Context, file string) (err error) {
 	defer h.mu.Unlock()
 	c := h.ground.config
 	controls := h.now.controls
-	c.controlsKey, c.frozen = controls.key, controls.clock.Frozen()
+	mode, _ := controls.ClockMode()
+	c.controlsKey, c.frozen = controls.key, mode != ClockRunning // one that advances by itself runs while a worker has a job
 	ending := h.end()
 	c.loaded("ended")
 

@@ -71,6 +71,16 @@ func TestStates_LoadGoesBack(t *testing.T) {
 	require.Equal(t, 204, status, "and it goes on")
 }
 
+func TestStates_LoadHasAClockStandStillThatWentByItself(t *testing.T) {
+	t.Parallel()
+	s := seededServer(t, app.Config{})
+	require.NoError(t, s.SaveState(t.Context(), "first"))
+	s.SetClock(app.ClockAuto, 0, 0)
+	s.Clock().Resume() // as while a worker has a job
+	require.NoError(t, s.LoadState(t.Context(), "first"))
+	require.True(t, s.Clock().Frozen())
+}
+
 func TestStates_AreOfAnotherServerToo(t *testing.T) {
 	t.Parallel()
 	from, to := t.TempDir(), t.TempDir()

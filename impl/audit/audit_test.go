@@ -2,13 +2,16 @@ package audit_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -123,6 +126,34 @@ func TestStore_TellsHostsApartThatComeGoAndDrain(t *testing.T) {
 		did(compute.AuditCreated, "host", "h"), did(compute.AuditChanged, "host", "h", "draining"), did(compute.AuditDeleted, "host", "h"),
 		did(compute.AuditChanged, "host", "f", "draining"), did(compute.AuditChanged, "host", "f", "draining"), did(compute.AuditDeleted, "host", "f"),
 	}, entries())
+}
+
+func TestStore_NotesWhatGoesWithAnApp(t *testing.T) {
+	t.Parallel()
+	db, entries := rows(t)
+	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
+		return errors.Join(
+			tx.InsertFlashApp(compute.FlashApp{ID: "a", UserID: "ada", Name: "shop"}), tx.InsertFlashEnvironment(compute.FlashEnvironment{ID: "e", AppID: "a", Name: "production"}),
+			tx.InsertFlashBuild(compute.FlashBuild{ID: "b", AppID: "a", UserID: "ada"}),
+		)
+	}))
+	require.NoError(t, audit.StoreOf(db, ada).Write(t.Context(), func(tx store.Tx) error { return tx.DeleteFlashApp("a") }))
+	require.Equal(t, []compute.AuditEntry{
+		did(compute.AuditDeleted, "flash-app", "a"), did(compute.AuditDeleted, "flash-environment", "e"), did(compute.AuditDeleted, "flash-build", "b"),
+	}, entries())
+}
+
+func TestKinds_AreThoseOfTheDocument(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"tx.go", "tx_resources.go"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		kinds := regexp.MustCompile(`\b(?:note|done|changed|deleted)\([^"\n]*"([a-z-]+)"`).FindAllStringSubmatch(string(text), -1)
+		require.Greater(t, len(kinds), 5)
+		for _, kind := range kinds {
+			require.True(t, controls.AuditKind(kind[1]).Valid(), "%s: AuditKind in spec/controls.yaml has no %s", file, kind[1])
+		}
+	}
 }
 
 func TestStore_ResetIsTheLastThing(t *testing.T) {

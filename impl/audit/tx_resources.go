@@ -183,9 +183,25 @@ func (t *tx) InsertFlashApp(a compute.FlashApp) error {
 	return t.done(t.Tx.InsertFlashApp(a), "flash-app", string(a.ID), compute.AuditCreated)
 }
 
-// DeleteFlashApp is that of the transaction.
+// DeleteFlashApp is that of the transaction: with the app its environments and builds go.
 func (t *tx) DeleteFlashApp(id compute.FlashAppID) error {
-	return deleted(t, "flash-app", string(id), t.FlashApp, id, t.Tx.DeleteFlashApp)
+	environments, err := t.ListFlashEnvironments(id)
+	if err != nil {
+		return err
+	}
+	builds, err := t.ListFlashBuilds(id)
+	if err != nil {
+		return err
+	}
+
+	err = deleted(t, "flash-app", string(id), t.FlashApp, id, t.Tx.DeleteFlashApp)
+	for _, e := range environments {
+		t.note(err == nil, "flash-environment", string(e.ID), compute.AuditDeleted)
+	}
+	for _, b := range builds {
+		t.note(err == nil, "flash-build", string(b.ID), compute.AuditDeleted)
+	}
+	return err
 }
 
 // InsertFlashEnvironment is that of the transaction.

@@ -228,12 +228,11 @@ func (f *Flash) deleteAll(ctx context.Context, user compute.UserID, of func(stor
 
 // endpointsIn gives the user's endpoints that are in one of the environments.
 func endpointsIn(tx store.Endpoints, user compute.UserID, environments []compute.FlashEnvironment) (ids []compute.EndpointID, err error) {
-	all, err := tx.ListEndpointsOf(user)
-	for _, e := range all {
+	err = store.Walk(user, tx.PageEndpoints, func(e compute.Endpoint) {
 		if slices.ContainsFunc(environments, func(one compute.FlashEnvironment) bool { return one.ID == e.Environment }) {
 			ids = append(ids, e.ID)
 		}
-	}
+	})
 	return ids, err
 }
 

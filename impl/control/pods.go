@@ -305,7 +305,7 @@ type PodChange struct {
 	GlobalNetworking *bool
 }
 
-// UpdatePod changes what is present, and restarts a running pod whose container it concerns. Rejected for a change of
+// UpdatePod changes what is present, and restarts a running pod whose container it concerns; one whose container is on its way gets another one. Rejected for a change of
 // mounts that is not possible, Conflict for a pod of a cluster and for a locked one that would be restarted, Invalid for a serverless
 // template, NotFound as for GetPod and for a template.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
@@ -330,7 +330,7 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 		}
 
 		pod.Version++
-		if pod.Status != compute.PodRunning || !concernsContainer(before, pod) {
+		if !pod.Status.HoldsHost() || !concernsContainer(before, pod) {
 			return nil
 		}
 
@@ -340,6 +340,9 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 			}
 		}
 
+		if pod.Status != compute.PodRunning {
+			return renew(tx, &pod)
+		}
 		return move(tx, claims, &pod, compute.PodRestart)
 	})
 	if err == nil {

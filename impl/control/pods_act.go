@@ -71,6 +71,20 @@ func move(tx store.Containers, claims *Claims, p *compute.Pod, action compute.Po
 	return err
 }
 
+// renew has another container take the place of the one that the pod comes up with, which was asked for with other settings.
+func renew(tx store.Containers, p *compute.Pod) error {
+	next := p.RestartAt.Add(time.Millisecond) // a run of its own, also where the clock stands still
+	if now := tx.Now(); now.After(next) {
+		next = now
+	}
+	p.RestartAt, p.Reason = next, ""
+	if err := connect(tx, p); err != nil {
+		return err
+	}
+	_, err := tx.MovePod(*p)
+	return err
+}
+
 // Resume is what may be asked of a pod that is to start again.
 type Resume struct {
 	GPUs         *int     // nil: as many as it has

@@ -25,12 +25,11 @@ func checkSpend(ctx context.Context, tx store.Pods, user compute.UserID, more fl
 	if !limited {
 		return nil
 	}
-	pods, err := tx.ListPods(user)
+	now, err := spend(tx, user)
 	if err != nil {
 		return err
 	}
 
-	now := Spend(pods)
 	if sum := now + compute.ToNanoUSD(more); sum > compute.ToNanoUSD(limit) {
 		return compute.Errorf(compute.OverSpend, "the spend limit of the key is %g USD an hour: pods cost %g now, and would cost %g", limit, now.USD(), sum.USD())
 	}
@@ -40,16 +39,14 @@ func checkSpend(ctx context.Context, tx store.Pods, user compute.UserID, more fl
 // SpendOf is what the user's pods cost now, an hour, those of clusters too.
 func (c *Control) SpendOf(ctx context.Context, user compute.UserID) (sum compute.NanoUSD, err error) {
 	err = c.store.Read(ctx, func(tx store.Tx) error {
-		sum = 0
-		return store.Walk(user, tx.PagePods, func(p compute.Pod) { sum += compute.ToNanoUSD(p.Cost()) })
+		sum, err = spend(tx, user)
+		return err
 	})
 	return sum, err
 }
 
-// Spend is what the pods cost now, an hour.
-func Spend(pods []compute.Pod) (sum compute.NanoUSD) {
-	for _, p := range pods {
-		sum += compute.ToNanoUSD(p.Cost())
-	}
-	return sum
+// spend is what the user's pods cost in the transaction, an hour.
+func spend(tx store.Pods, user compute.UserID) (sum compute.NanoUSD, err error) {
+	err = store.Walk(user, tx.PagePods, func(p compute.Pod) { sum += compute.ToNanoUSD(p.Cost()) })
+	return sum, err
 }

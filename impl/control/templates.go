@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -136,8 +135,13 @@ func (c *Control) DeleteTemplateByName(ctx context.Context, user compute.UserID,
 }
 
 func templatesNamed(tx store.Templates, user compute.UserID, name string) ([]compute.Template, error) {
-	all, err := tx.ListTemplates(user)
-	return slices.DeleteFunc(all, func(t compute.Template) bool { return t.Name != name }), err
+	var named []compute.Template
+	err := store.Walk(user, tx.PageTemplates, func(t compute.Template) {
+		if t.Name == name {
+			named = append(named, t)
+		}
+	})
+	return named, err
 }
 
 // templatesAndEndpoints is what the end of a template needs.
@@ -151,11 +155,12 @@ func deleteTemplate(tx templatesAndEndpoints, id compute.TemplateID) error {
 	if err != nil {
 		return err
 	}
-	if len(pods) > 0 {
-		return compute.Errorf(compute.Rejected, "template %q is bound to pod %q", id, pods[0])
-	}
-	if err := unused(tx, fmt.Sprintf("template %q is bound to", id), id, "", ""); err != nil {
+	endpoints, err := tx.EndpointsWith(id, "", "")
+	switch {
+	case err != nil:
 		return err
+	case len(pods)+len(endpoints) > 0: // which may be somebody else's: their ids are not told
+		return compute.Errorf(compute.Rejected, "template %q is bound to %d pods and %d endpoints", id, len(pods), len(endpoints))
 	}
 	return tx.DeleteTemplate(id)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -57,6 +58,8 @@ type History struct {
 	endpoints map[compute.EndpointID]*series[Endpoint]
 	pods      map[compute.PodID]*series[compute.PodRuntime]
 	fleet     series[Fleet]
+
+	completed, failed atomic.Int64 // of all endpoints, those that are no more too
 }
 
 // New makes an empty history. Its Sources come with Begin.
@@ -91,7 +94,7 @@ func (h *History) Sample(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.taken = h.clock.Now()
-	at, all := h.clock.Wall().Truncate(time.Millisecond), Fleet{Pods: running, Endpoints: int64(len(views))}
+	at, all := h.clock.Wall().Truncate(time.Millisecond), Fleet{Pods: running, Endpoints: int64(len(views)), Completed: h.completed.Load(), Failed: h.failed.Load()}
 	there := map[compute.EndpointID]bool{}
 	for _, v := range views {
 		there[v.Endpoint] = true
@@ -127,8 +130,6 @@ func (f *Fleet) add(e Endpoint) {
 	f.Workers += e.Initializing + e.Idle + e.Running + e.Throttled + e.Unhealthy
 	f.Waiting += e.Waiting
 	f.InProgress += e.InProgress
-	f.Completed += e.Completed
-	f.Failed += e.Failed
 }
 
 // now takes a sample unless there is one of this moment, so that who asks sees how it stands.

@@ -165,6 +165,10 @@ func TestHistory_CountsEndsAndHandsOn(t *testing.T) {
 		samples, err = s.Endpoint(t.Context(), "e")
 		require.NoError(t, err)
 		require.Zero(t, samples[1].Is.Completed)
+		all, err := s.Fleet(t.Context())
+		require.NoError(t, err)
+		last := all[len(all)-1].Is
+		require.Equal(t, []int64{2, 2}, []int64{last.Completed, last.Failed}, "those of endpoints that are no more count")
 		if next != nil {
 			require.Equal(t, []string{"submitted", "taken", "lost", "COMPLETED", "COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "forgotten"}, next.told)
 		}

@@ -56,8 +56,10 @@ func (m *meter) Ended(status compute.JobStatus, taken bool, execution time.Durat
 	switch status {
 	case compute.JobCompleted:
 		m.completed.Add(1)
+		m.history.completed.Add(1)
 	case compute.JobFailed, compute.JobTimedOut:
 		m.failed.Add(1)
+		m.history.failed.Add(1)
 	}
 	if m.next != nil {
 		m.next.Ended(status, taken, execution)

@@ -27,6 +27,9 @@ func (h restHandlers) CreatePod(c echo.Context) error {
 		if asked, err = h.Control.CopyTemplate(contextOf(c), callerOf(c).UserID, compute.TemplateID(*body.TemplateID), asked); err != nil {
 			return err
 		}
+		if body.Image != nil {
+			asked.Image = *body.Image // empty, too (rule public.create.template.body)
+		}
 	}
 	if asked.Image == "" && body.Image == nil { // the strict edition's schema has refused it before
 		return &compute.Error{Code: compute.Invalid, Detail: "there is no image", Fields: []string{"/image: is required without a template that has one"}}

@@ -42,7 +42,8 @@ func removeVolume(ctx context.Context, s store.Store, r runtime.Runtime, id comp
 	return false, err
 }
 
-// volumeGB gives the size of the network volume that is mounted; 0 if none is, or it has no size of its own, as a global one.
+// volumeGB gives the size of the network volume that is mounted; 0 if none is, or it has no size of its own, as a global one. The error is
+// runtime.ErrUnavailable when the store cannot be read now.
 func volumeGB(ctx context.Context, s store.Store, mount *compute.NetworkMount) (gb int64, err error) {
 	if mount == nil {
 		return 0, nil
@@ -55,7 +56,7 @@ func volumeGB(ctx context.Context, s store.Store, mount *compute.NetworkMount) (
 		gb = v.SizeGB
 		return err
 	})
-	return gb, err
+	return gb, again(err)
 }
 
 // sweepVolumes deletes what a runtime has of network and global volumes that are no more, and counts the others.

@@ -137,6 +137,25 @@ func TestCompare_WaitsForAStatusAndSendsNoPollTwice(t *testing.T) {
 	require.Equal(t, []string{`value body /status "RUNNING" "STARTING"`}, got)
 }
 
+func TestCompare_WaitsForEachDocumentOfGraphQL(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int32
+	service := func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "later") && later.Add(1) > 1 {
+			answering(`{"data":{"pod":{"desiredStatus":"RUNNING"}}}`)(w, r)
+			return
+		}
+		answering(`{"data":{"pod":{"desiredStatus":"EXITED"}}}`)(w, r)
+	}
+	running := `{"data":{"pod":{"desiredStatus":"RUNNING"}}}`
+	got, _ := found(t, record.Comparison{Patience: time.Second}, service,
+		exchange(1, "POST", "/graphql", `{"query":"{pod(input:{podId:\"never\"}){desiredStatus}}"}`, 200, running),
+		exchange(2, "POST", "/graphql", `{"query":"{pod(input:{podId:\"later\"}){desiredStatus}}"}`, 200, running),
+	)
+	require.Len(t, got, 1, "the first was waited for in vain, and the second was not: %s", got)
+}
+
 func TestCompare_RequestsOverlapAsTheyDid(t *testing.T) {
 	t.Parallel()
 	taken, done := make(chan struct{}), make(chan struct{})
@@ -240,4 +259,8 @@ func TestCompare_EventsOfStreams(t *testing.T) {
 	stream.Response.Truncated = true
 	got, _ = found(t, record.Comparison{}, answer("data: 3\n\n"), stream)
 	require.Empty(t, got, "of what was cut the head is compared")
+	cut := exchange(1, "GET", "/v2/pods", "", 200, `{"pods":[`)
+	cut.Response.Truncated = true
+	got, _ = found(t, record.Comparison{}, answering(`{"pods":[],"pagination":{"nextCursor":null,"hasNextPage":false}}`), cut)
+	require.Empty(t, got, "nor is it held against the documents")
 }

@@ -97,10 +97,14 @@ func (s *session) settled(ctx context.Context, x *Exchange) *answer {
 			return a
 		}
 
+		what := x.address()
+		if isGraphQL(x.Path) { // all documents have one address
+			what += "\n" + x.Request.Body
+		}
 		s.mu.Lock()
-		vainly := s.vainly[x.address()]
+		vainly := s.vainly[what]
 		if late := s.clock.Now().Sub(began) >= s.patience; late || vainly {
-			s.vainly[x.address()] = true
+			s.vainly[what] = true
 			vainly = true
 		}
 		s.mu.Unlock()
@@ -208,7 +212,9 @@ func (s *session) exchange(ctx context.Context, x *Exchange) *answer {
 		}
 		made.response.Body, made.response.Length = body, int64(len(body))
 	}
-	return &answer{Exchange: s.known.masked(made, len(made.response.Body))}
+	a := &answer{Exchange: s.known.masked(made, len(made.response.Body))}
+	a.Response.Truncated = a.Response.Truncated || x.Response.Truncated // nor was the rest of this one read
+	return a
 }
 
 // request makes the request anew, with the key and the names of the target.

@@ -48,7 +48,7 @@ func (f *fence) next() (commands string, err error) {
 	case n == 1:
 		commands += fmt.Sprintf("; DELETE FROM commits WHERE id <> %d", f.id) // those of owners before
 	case n%cleaned == 0:
-		commands += fmt.Sprintf("; DELETE FROM commits WHERE id >= %d AND id < %d", f.id-8*cleaned, f.id)
+		commands += fmt.Sprintf("; DELETE FROM commits WHERE id >= %d AND id < %d", f.id-9*cleaned, f.id-cleaned) // not the last one, which resolve may look for
 	}
 
 	return commands + f.insert(f.id), nil

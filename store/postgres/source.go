@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -74,6 +75,7 @@ func openTransfer(ctx context.Context, url, begin, mode string, prepare func(con
 	config.RuntimeParams["statement_timeout"] = "0" // a large table takes as long as it takes
 	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
 	config.RuntimeParams["lock_timeout"] = lockTimeout
+	config.DialFunc = (&net.Dialer{}).DialContext // a COPY is not answered before its end: keep-alives notice a machine that is gone
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", nameOf(config), err)

@@ -6,7 +6,7 @@ import { ask, go, href, search } from '../router'
 import { hasControls, session } from '../session'
 import { Button, Card, Command, Copy, Empty, Facts, ID, LinkButton, Page, say, Shown, Status, sure, Tabs, Time } from '../ui/bits'
 import { Lines } from '../ui/chart'
-import { Form, schemaOf } from '../ui/form'
+import { emptied, Form, schemaOf } from '../ui/form'
 import { JobTable } from './jobs'
 import { endpointLabels, scaling, useEndpointChoices } from './endpoints'
 import { curl, quoted, useHealth, type Endpoint } from './shared'
@@ -121,8 +121,7 @@ function Settings({ endpoint: e, onSaved }: { endpoint: Endpoint; onSaved: () =>
   const [value, setValue] = useState(before)
   const choices = useEndpointChoices()
   const submit = async (sent: Record<string, unknown>) => {
-    const changed = Object.fromEntries(Object.entries(sent).filter(([n, v]) => JSON.stringify(v) !== JSON.stringify(before[n])))
-    if (value.env === undefined && Object.keys(e.env ?? {}).length) changed.env = {}
+    const changed = { ...Object.fromEntries(Object.entries(sent).filter(([n, v]) => JSON.stringify(v) !== JSON.stringify(before[n]))), ...emptied(before, sent) }
     if (!Object.keys(changed).length) return say('Nothing was changed')
     await send('patch', '/v2/serverless/{id}', { path: { id: e.id }, body: changed })
     setBefore(value)

@@ -19,6 +19,7 @@ export function Endpoints() {
   const healths = useHealths(endpoints.data?.map(e => e.id))
   const [typed, setTyped] = useState('')
   const of = (e: Endpoint) => healths.data?.get(e.id)
+  const jobsOf = (e: Endpoint, name: 'inQueue' | 'inProgress' | 'failed') => { const h = of(e); return h ? short(h.jobs[name]) : '–' }
   return (
     <Page title="Endpoints" actions={<LinkButton to={href('endpoints', 'new')} icon="plus" kind="main">Create an endpoint</LinkButton>}>
       <div class="bar"><Search value={typed} onInput={setTyped} label="Search endpoints" />{endpoints.data && <span class="faint num end">{endpoints.data.length} endpoints</span>}</div>
@@ -31,9 +32,9 @@ export function Endpoints() {
             return (
               <Table label="Endpoints" rows={rows} id={e => e.id} to={e => href('endpoints', e.id)} columns={[
                 { name: 'Name', width: 'minmax(120px, 1.5fr)', cell: e => e.name, by: e => e.name },
-                { name: 'Waiting', width: '76px', right: true, cell: e => short(of(e)?.jobs.inQueue ?? 0), by: e => of(e)?.jobs.inQueue ?? 0 },
-                { name: 'In progress', width: '84px', right: true, less: true, cell: e => short(of(e)?.jobs.inProgress ?? 0), by: e => of(e)?.jobs.inProgress ?? 0 },
-                { name: 'Failed', width: '64px', right: true, less: true, cell: e => short(of(e)?.jobs.failed ?? 0), by: e => of(e)?.jobs.failed ?? 0 },
+                { name: 'Waiting', width: '76px', right: true, cell: e => jobsOf(e, 'inQueue'), by: e => of(e)?.jobs.inQueue ?? 0 },
+                { name: 'In progress', width: '84px', right: true, less: true, cell: e => jobsOf(e, 'inProgress'), by: e => of(e)?.jobs.inProgress ?? 0 },
+                { name: 'Failed', width: '64px', right: true, less: true, cell: e => jobsOf(e, 'failed'), by: e => of(e)?.jobs.failed ?? 0 },
                 { name: 'Workers', width: '84px', right: true, cell: e => { const w = of(e)?.workers; return w ? `${w.idle + w.running} of ${e.workers.max}` : `– of ${e.workers.max}` } },
                 { name: 'Scales by', width: 'minmax(110px, 1fr)', less: true, cell: e => <span class="muted">{scaling(e)}</span> },
                 { name: 'Image', width: 'minmax(100px, 1.2fr)', less: true, cell: e => <span class="muted">{e.image ?? 'of the settings'}</span> },

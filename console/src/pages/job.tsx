@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { send } from '../api'
 import { useResource } from '../data'
 import { bytes, pretty, span } from '../format'
@@ -85,10 +85,13 @@ function Timeline({ job: j }: { job: Detail }) {
 // Chunks takes what the job streams. Whoever reads a stream takes its chunks away from others: that is asked for by hand.
 function Chunks({ job: j }: { job: Detail }) {
   const [chunks, setChunks] = useState<unknown[] | null>(null)
+  const left = useRef(false)
+  useEffect(() => () => void (left.current = true), [])
   const take = async () => {
     const all = [...(chunks ?? [])]
-    for (let round = 0; round < 1000; round++) {
-      const page = (await send('get', '/v2/{endpointId}/stream/{jobId}', { path: { endpointId: j.endpointId, jobId: j.id } })) as { status: string; stream: Chunk[] }
+    for (let round = 0; round < 1000 && !left.current; round++) {
+      // Who accepts application/json and nothing else gets a bare list.
+      const page = (await send('get', '/v2/{endpointId}/stream/{jobId}', { path: { endpointId: j.endpointId, jobId: j.id }, headers: { Accept: 'application/json, */*' } })) as { status: string; stream: Chunk[] }
       all.push(...page.stream.map(c => c.output))
       setChunks([...all])
       if (page.status !== 'IN_QUEUE' && page.status !== 'IN_PROGRESS' && !page.stream.length) return

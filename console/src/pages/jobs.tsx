@@ -11,6 +11,9 @@ export const statuses = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANC
 
 interface Filter { status: string; endpointId: string; error: string }
 
+// most is how many rows are kept; then it begins anew with the newest ones.
+const most = 20_000
+
 // useJobs reads the jobs page by page, as far as somebody looks, and the newest ones again when some change.
 function useJobs(f: Filter) {
   const [rows, setRows] = useState<Job[] | null>(null)
@@ -31,7 +34,8 @@ function useJobs(f: Filter) {
     if (busy.current || !next.current) return
     busy.current = true
     try {
-      const page = await read(next.current, 1000)
+      let page = await read(next.current, 1000)
+      while (!page.jobs.length && page.pagination.hasNextPage && name === latest.current) page = await read(page.pagination.nextCursor, 1000) // it has looked at some, and found none
       if (name !== latest.current) { // the list is another one by now
         busy.current = false
         return
@@ -59,7 +63,7 @@ function useJobs(f: Filter) {
         const known = all.current.size
         const page = await read(null, 500)
         if (gone) return
-        const whole = known <= page.jobs.length || !page.pagination.hasNextPage // it shows all of them: those that have gone are gone
+        const whole = known <= page.jobs.length || known > most || !page.pagination.hasNextPage // it shows all of them: those that have gone are gone
         if (whole) all.current = new Map()
         const fresh = page.jobs.filter(j => !all.current.has(j.id))
         if (fresh.length) all.current = new Map([...fresh.map(j => [j.id, j] as const), ...all.current])
@@ -73,6 +77,12 @@ function useJobs(f: Filter) {
     }
     void first()
     const silence = listen((changes: Change[]) => {
+      for (const c of changes) {
+        const j = c.kind === 'job' ? all.current.get(c.id) : undefined
+        if (!j) continue
+        if (c.change === 'deleted' || (f.status && c.status && c.status !== f.status)) all.current.delete(c.id)
+        else if (c.status) all.current.set(c.id, { ...j, status: c.status as Job['status'] })
+      }
       if (timer || !changes.some(c => c.kind === 'reset' || (c.kind === 'job' && (!f.endpointId || c.endpointId === f.endpointId)))) return
       timer = window.setTimeout(() => {
         timer = 0
@@ -81,10 +91,14 @@ function useJobs(f: Filter) {
     })
     return () => {
       gone = true
+      latest.current = ''
       silence()
       clearTimeout(timer)
     }
   }, [name])
+  useEffect(() => {
+    if (rows?.length === 0) void more()
+  }, [rows])
   return { rows, error, more, complete: next.current === null }
 }
 
@@ -110,7 +124,8 @@ export function JobTable({ endpointId, tall }: { endpointId?: string; tall?: boo
       </div>
       {jobs.error ? <Failure of={jobs.error} /> : null}
       {!jobs.rows && !jobs.error ? <Loading rows={8} /> : null}
-      {jobs.rows?.length === 0 && (status || error || of !== (endpointId ?? '')
+      {jobs.rows?.length === 0 && !jobs.complete && !jobs.error ? <Loading rows={3} /> : null}
+      {jobs.rows?.length === 0 && jobs.complete && (status || error || of !== (endpointId ?? '')
         ? <Empty title="No job is like that" />
         : <Empty icon="jobs" title="There is no job yet" line={curl('POST', `/v2/${of || endpoints.data?.[0]?.id || 'ENDPOINT'}/run`, { input: { hello: 'world' } })}><LinkButton to={`${href('jobs', 'new')}${of ? `?endpoint=${of}` : ''}`} icon="play" kind="main">Run a job</LinkButton></Empty>)}
       {jobs.rows && jobs.rows.length > 0 && (

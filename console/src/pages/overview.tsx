@@ -19,6 +19,7 @@ export function Overview() {
   const running = pods.data?.filter(p => p.status === 'RUNNING') ?? []
   const all = [...(healths.data?.values() ?? [])]
   const sum = (of: (h: (typeof all)[number]) => number) => all.reduce((a, h) => a + of(h), 0)
+  const whole = endpoints.data?.length === all.length // else there are queues that could not be read
   const figures = pods.data && (healths.data || endpoints.data?.length === 0) && {
     pods: running.length, waiting: sum(h => h.jobs.inQueue), inProgress: sum(h => h.jobs.inProgress), workers: sum(h => h.workers.idle + h.workers.running), failed: sum(h => h.jobs.failed),
     cost: running.reduce((a, p) => a + p.cost, 0),
@@ -33,9 +34,9 @@ export function Overview() {
     <Page title="Overview" actions={<><LinkButton to={href('jobs', 'new')} icon="play">Run a job</LinkButton><LinkButton to={href('pods', 'new')} icon="plus" kind="main">Create a pod</LinkButton></>}>
       <div class="figures">
         <Figure to={href('pods')} name="Pods running" value={figures ? count(figures.pods) : '–'} note={pods.data ? `of ${count(pods.data.length)}${broken ? `, ${broken} with an error` : ''}` : ''}><Spark values={series('pods')} tone="good" /></Figure>
-        <Figure to={`${href('jobs')}?status=IN_QUEUE`} name="Jobs waiting" value={figures ? short(figures.waiting) : '–'} note={figures ? `${short(figures.inProgress)} in progress` : ''}><Spark values={series('waiting')} tone="wait" /></Figure>
-        <Figure to={href('workers')} name="Workers up" value={figures ? count(figures.workers) : '–'} note={figures ? `${sum(h => h.workers.initializing)} starting, ${sum(h => h.workers.unhealthy + h.workers.throttled)} held back` : ''}><Spark values={series('workers')} tone="busy" /></Figure>
-        <Figure to={`${href('jobs')}?status=FAILED`} name="Jobs failed" value={figures ? short(figures.failed) : '–'} note="since they are counted"><Spark values={series('failed')} tone="bad" /></Figure>
+        <Figure to={`${href('jobs')}?status=IN_QUEUE`} name="Jobs waiting" value={figures && whole ? short(figures.waiting) : '–'} note={figures && whole ? `${short(figures.inProgress)} in progress` : ''}><Spark values={series('waiting')} tone="wait" /></Figure>
+        <Figure to={href('workers')} name="Workers up" value={figures && whole ? count(figures.workers) : '–'} note={figures && whole ? `${sum(h => h.workers.initializing)} starting, ${sum(h => h.workers.unhealthy + h.workers.throttled)} held back` : ''}><Spark values={series('workers')} tone="busy" /></Figure>
+        <Figure to={`${href('jobs')}?status=FAILED`} name="Jobs failed" value={figures && whole ? short(figures.failed) : '–'} note="since they are counted"><Spark values={series('failed')} tone="bad" /></Figure>
         <Figure to={href('billing')} name="Pods cost an hour" value={figures ? usd(figures.cost) : '–'} note="at the prices of the catalog"><Spark values={series('cost')} tone="accent" /></Figure>
       </div>
       {nothing && (
@@ -64,7 +65,7 @@ export function Overview() {
           <Card title="Endpoints" flush actions={<a href={href('endpoints')}>All</a>}>
             <Shown of={endpoints} rows={3}>
               {list => list.length === 0 ? <Empty title="There is no endpoint" /> : <Table label="Endpoints" rows={list.slice(0, 8)} id={e => e.id} to={e => href('endpoints', e.id)} columns={[
-                { name: 'Name', width: 'minmax(90px, 1fr)', cell: e => e.name }, { name: 'Waiting', width: '60px', right: true, cell: e => short(healths.data?.get(e.id)?.jobs.inQueue ?? 0) },
+                { name: 'Name', width: 'minmax(90px, 1fr)', cell: e => e.name }, { name: 'Waiting', width: '60px', right: true, cell: e => { const h = healths.data?.get(e.id); return h ? short(h.jobs.inQueue) : '–' } },
                 { name: 'Workers', width: '60px', right: true, cell: e => { const w = healths.data?.get(e.id)?.workers; return w ? `${w.idle + w.running}/${e.workers.max}` : '–' } },
               ]} />}
             </Shown>

@@ -6,7 +6,7 @@ import { ask, go, href, search } from '../router'
 import { session } from '../session'
 import { Button, Card, Copy, Dialog, Empty, Facts, ID, Page, say, Shown, Status, sure, Tabs, Time } from '../ui/bits'
 import { Lines } from '../ui/chart'
-import { Form, schemaOf } from '../ui/form'
+import { emptied, Form, schemaOf } from '../ui/form'
 import { Logs } from '../ui/logs'
 import { Shell } from '../ui/shell'
 import { machine } from './pods'
@@ -106,8 +106,7 @@ function Edit({ pod, onClose }: { pod: Pod; onClose: () => void }) {
   const [value, setValue] = useState(before)
   const [registries, volumes] = [useRegistries(), useVolumes()]
   const submit = async (sent: Record<string, unknown>) => {
-    const changed = Object.fromEntries(Object.entries(sent).filter(([n, v]) => JSON.stringify(v) !== JSON.stringify(before[n])))
-    for (const n of ['ports', 'env', 'args'] as const) if (value[n] === undefined && JSON.stringify(before[n]) !== JSON.stringify(n === 'env' ? {} : n === 'ports' ? [] : '')) changed[n] = n === 'env' ? {} : n === 'ports' ? [] : ''
+    const changed = { ...Object.fromEntries(Object.entries(sent).filter(([n, v]) => JSON.stringify(v) !== JSON.stringify(before[n]))), ...emptied(before, sent) }
     if (Object.keys(changed).length) await send('patch', '/v2/pods/{id}', { path: { id: pod.id }, body: changed })
     say('Saved')
     onClose()

@@ -5,7 +5,7 @@ import { open, send, type Path } from '../api'
 import { useResource, type Resource } from '../data'
 import { href } from '../router'
 import { Button, Card, Dialog, Empty, ID, Page, say, Shown, Status, sure, Time } from '../ui/bits'
-import { Form, schemaOf, type Choices } from '../ui/form'
+import { emptied, Form, schemaOf, type Choices } from '../ui/form'
 import { matches, Search, Table, type Column } from '../ui/table'
 import { curl, dataCenterChoices, registryChoices, useDataCenters, useGlobalVolumes, useRegistries, useSecrets, useTemplates, useVolumes } from './shared'
 
@@ -68,7 +68,7 @@ function Edit<T extends { id: string; name?: string | null }>(p: CollectionProps
   const before = p.row ? (p.before?.(p.row) ?? { name: p.row.name }) : p.initial
   const [value, setValue] = useState<Record<string, unknown>>(before)
   const submit = async (sent: Record<string, unknown>) => {
-    const body = p.row ? Object.fromEntries(Object.entries(sent).filter(([n, v]) => JSON.stringify(v) !== JSON.stringify(before[n]))) : sent
+    const body = p.row ? { ...Object.fromEntries(Object.entries(sent).filter(([n, v]) => JSON.stringify(v) !== JSON.stringify(before[n]))), ...emptied(before, sent) } : sent
     if (!p.row || Object.keys(body).length) await open(p.row ? 'patch' : 'post', p.row ? `${p.path}/${encodeURIComponent(p.row.id)}` : (p.path as string), { body })
     say(p.row ? 'Saved' : `The ${p.one} is created`)
     p.onClose()

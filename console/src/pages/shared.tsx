@@ -25,9 +25,12 @@ export const useEndpoints = () => useResource('endpoints', () => pages(async cur
 
 export const useHealth = (id: string) => useResource(`health ${id}`, () => send('get', '/v2/{endpointId}/health', { path: { endpointId: id } }), ['job', 'worker'], c => c.endpointId === id)
 
+// readAtOnce is of how many endpoints a page reads what each one is asked for.
+export const readAtOnce = 60
+
 // useHealths reads the queues of endpoints; one that cannot be read is left out.
 export const useHealths = (ids: string[] | undefined) => useResource(ids ? `healths ${ids.join()}` : null, async () => {
-  const all = await Promise.all((ids ?? []).slice(0, 60).map(id => send('get', '/v2/{endpointId}/health', { path: { endpointId: id } }).then(h => [id, h] as const).catch(() => null)))
+  const all = await Promise.all((ids ?? []).slice(0, readAtOnce).map(id => send('get', '/v2/{endpointId}/health', { path: { endpointId: id } }).then(h => [id, h] as const).catch(() => null)))
   return new Map(all.filter(one => one !== null))
 }, ['job', 'worker', 'endpoint'])
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { send, type ControlsTypes } from '../api'
 import { useResource } from '../data'
 import { stamp } from '../format'
-import { href } from '../router'
+import { decoded, href } from '../router'
 import { Button, Card, Command, Empty, ID, Page, say, Shown, Status, Tabs, Time } from '../ui/bits'
 import { matches, Search, Table } from '../ui/table'
 import { NeedsControls } from './clock'
@@ -67,7 +67,7 @@ function Inbox({ typed }: { typed: string }) {
             if (!all.length) return <Empty icon="webhooks" title="The inbox is empty" line={`curl -s ${address} -H 'Content-Type: application/json' -d '{"id":"1","status":"COMPLETED"}'`} />
             if (!rows.length) return <Empty title="No webhook is like that" />
             return <Table label="Inbox" rows={rows} id={e => String(e.number)} onOpen={setSeen} columns={[
-              { name: 'Number', width: '70px', cell: e => e.number }, { name: 'To', width: '1fr', cell: e => decodeURIComponent(e.path.split('/').pop() ?? '') }, { name: 'Body', width: '3fr', less: true, cell: e => <code>{e.request.body.text}</code> }, { name: 'Time', width: '150px', right: true, cell: e => stamp(e.time) },
+              { name: 'Number', width: '70px', cell: e => e.number }, { name: 'To', width: '1fr', cell: e => decoded(e.path.split('/').pop() ?? '') }, { name: 'Body', width: '3fr', less: true, cell: e => <code>{e.request.body.text}</code> }, { name: 'Time', width: '150px', right: true, cell: e => stamp(e.time) },
             ]} />
           }}
         </Shown>

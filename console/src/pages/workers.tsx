@@ -6,7 +6,7 @@ import { href } from '../router'
 import { Card, Choice, Empty, Facts, ID, Page, Shown, Status, Text, Time } from '../ui/bits'
 import { Logs } from '../ui/logs'
 import { matches, Search, Table } from '../ui/table'
-import { useEndpoints, type Endpoint, type Worker } from './shared'
+import { readAtOnce, useEndpoints, type Endpoint, type Worker } from './shared'
 
 const readWorkers = (id: string) => send('get', '/v2/serverless/{id}/workers', { path: { id } })
 export const useWorkers = (id: string) => useResource(`workers ${id}`, () => readWorkers(id), ['worker', 'job', 'endpoint'], c => c.endpointId === id || c.id === id)
@@ -52,12 +52,13 @@ export function Workers() {
   const [status, setStatus] = useState('')
   const ids = endpoints.data?.map(e => e.id)
   const workers = useResource(ids ? `all workers ${ids.join()}` : null, async () => {
-    const lists = await Promise.all(endpoints.data!.slice(0, 60).map(async e => (await readWorkers(e.id)).workers.map(w => ({ ...w, endpoint: e }))))
+    const lists = await Promise.all(endpoints.data!.slice(0, readAtOnce).map(async e => (await readWorkers(e.id)).workers.map(w => ({ ...w, endpoint: e }))))
     return lists.flat()
   }, ['worker', 'endpoint'])
   return (
     <Page title="Workers">
       <div class="bar"><Search value={typed} onInput={setTyped} label="Search workers" /><Choice label="Status" at={status} onPick={setStatus} of={[['', 'All'], ['RUNNING', 'Running'], ['IDLE', 'Idle'], ['INITIALIZING', 'Initializing'], ['THROTTLED', 'Throttled'], ['UNHEALTHY', 'Unhealthy']]} /></div>
+      {(ids?.length ?? 0) > readAtOnce && <p class="note">These are the workers of the {readAtOnce} endpoints that were created last, of {ids!.length}. Those of another one are on its page.</p>}
       <Card flush>
         <Shown of={endpoints.error ? endpoints as never : workers}>
           {(all: (Worker & { endpoint: Endpoint })[]) => {

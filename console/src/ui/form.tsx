@@ -177,9 +177,7 @@ function Field(p: FieldProps) {
       return <Lines {...p} label={label} error={error} shown={wrapped} common={common} to={lines => (lines.length ? lines : undefined)} from={v => ((v ?? []) as string[]).map(String)} hint="One a line" nested={child(settings.errors, pointer)} />
     case 'object':
       if (s.additionalProperties !== true) {
-        return <Lines {...p} label={label} error={error} shown={wrapped} common={common} hint="NAME=value, one a line" nested={child(settings.errors, pointer)} code
-          to={lines => (lines.length ? Object.fromEntries(lines.map(l => (l.includes('=') ? [l.slice(0, l.indexOf('=')).trim(), l.slice(l.indexOf('=') + 1)] : [l.trim(), '']))) : undefined)}
-          from={v => Object.entries((v ?? {}) as Record<string, string>).map(([a, b]) => `${a}=${b}`)} />
+        return <Pairs {...p} label={label} error={error} shown={wrapped} common={common} nested={child(settings.errors, pointer)} />
       }
       return <JSONField {...p} shown={wrapped} common={common} />
     case 'any':
@@ -215,6 +213,15 @@ function Lines(p: FieldProps & { label: string; error: string | undefined; neste
       {p.nested && <p class="says below"><strong>{p.nested}</strong></p>}
     </>
   )
+}
+
+// Pairs is a map of texts, a line each; one with line breaks in it is written as JSON.
+function Pairs(p: FieldProps & { label: string; error: string | undefined; nested: string | undefined; shown: (c: ComponentChildren) => ComponentChildren; common: object }) {
+  const [broken] = useState(() => Object.values((p.value ?? {}) as Record<string, string>).some(v => /[\r\n]/.test(v)))
+  if (broken) return <JSONField {...p} />
+  return <Lines {...p} hint="NAME=value, one a line" code
+    to={lines => (lines.length ? Object.fromEntries(lines.map(l => (l.includes('=') ? [l.slice(0, l.indexOf('=')).trim(), l.slice(l.indexOf('=') + 1)] : [l.trim(), '']))) : undefined)}
+    from={v => Object.entries((v ?? {}) as Record<string, string>).map(([a, b]) => `${a}=${b}`)} />
 }
 
 function JSONField(p: FieldProps & { shown: (c: ComponentChildren) => ComponentChildren; common: object }) {
@@ -311,6 +318,13 @@ function initial(s: Schema): Value {
   return Object.fromEntries(Object.entries(s.properties ?? {}).filter(([, of]) => of.const !== undefined).map(([n, of]) => [n, of.const]))
 }
 
+// emptied gives what a form had and has no more, as a PATCH takes it away.
+export function emptied(before: Value, sent: Value): Value {
+  const full = (v: unknown) => (typeof v === 'string' ? v !== '' : typeof v === 'object' && v !== null && Object.keys(v).length > 0)
+  const gone = Object.entries(before).filter(([n, v]) => sent[n] === undefined && full(v))
+  return Object.fromEntries(gone.map(([n, v]) => [n, n === 'registry' ? null : typeof v === 'string' ? '' : Array.isArray(v) ? [] : {}]))
+}
+
 // clean leaves out what was left empty.
 function clean(v: unknown, s: Schema): unknown {
   if (v === null || typeof v !== 'object' || Array.isArray(v)) return v
@@ -318,7 +332,7 @@ function clean(v: unknown, s: Schema): unknown {
   for (const [n, of] of Object.entries(v as Value)) {
     const below = s.properties?.[n]
     const one = below ? clean(of, below) : of
-    if (one === undefined || one === '') continue
+    if (one === undefined || (below && one === '')) continue // a value of a map may be empty
     made[n] = one
   }
   return made

@@ -31,12 +31,11 @@ export function Logs({ address, label, ended }: { address: string; label: string
     const run = async () => {
       for (let tries = 0; !stop.signal.aborted; tries++) {
         try {
-          lastID = await read(address, stop.signal, messages => {
+          await read(address, stop.signal, messages => {
             all = [...all, ...messages.map(lineOf)].slice(-most)
-            lastID = messages[messages.length - 1]!.id || lastID
             tries = 0
             frame ||= requestAnimationFrame(show)
-          }, lastID ? { 'Last-Event-ID': lastID } : {}, () => { setError(null); frame ||= requestAnimationFrame(show) })
+          }, lastID ? { 'Last-Event-ID': lastID } : {}, () => { setError(null); frame ||= requestAnimationFrame(show) }, id => (lastID = id))
           if (ended) return
         } catch (e) {
           if (stop.signal.aborted) return
