@@ -40,7 +40,11 @@ func (u users) Endpoints(ctx context.Context, _ *graph.User) ([]*graph.Endpoint,
 
 // Endpoint is User.endpoint.
 func (u users) Endpoint(ctx context.Context, _ *graph.User, id string) (*graph.Endpoint, error) {
-	return found(u.showEndpoint(ctx)(u.Services.Endpoints.Get(ctx, user(ctx), compute.EndpointID(id))))
+	endpoint, err := u.Services.Endpoints.Get(ctx, user(ctx), compute.EndpointID(id))
+	if err == nil {
+		err = counted(ctx, u.Answers, "/v2/serverless/"+id, endpoint.Env, endpoint.Args)
+	}
+	return found(u.showEndpoint(ctx)(endpoint, err))
 }
 
 // SaveEndpoint is the mutation saveEndpoint.

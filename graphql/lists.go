@@ -69,9 +69,32 @@ func listed[T any](ctx context.Context, answers *limit.Answers, path string, rea
 
 	switch {
 	case compute.CodeOf(full) == compute.Rejected:
-		return nil, compute.Errorf(compute.Rejected, "the lists of the document have over %d bytes: ask for fewer, or read this one in pages, with GET %s", mostLists, path)
+		return nil, tooLarge("read this one in pages, with GET " + path)
 	case full != nil:
 		return nil, full
 	}
 	return all, err
+}
+
+// tooLarge refuses what a document has no room for, with where to have it.
+func tooLarge(instead string) error {
+	return compute.Errorf(compute.Rejected, "the lists of the document have over %d bytes: ask for fewer, or %s", mostLists, instead)
+}
+
+// counted counts a thing that a document reads by itself, and names it, with its lists: it may be asked for under many names, and be large. Errors
+// as for listed.
+func counted(ctx context.Context, answers *limit.Answers, path string, env map[string]string, texts ...string) error {
+	bytes := 0
+	for name, value := range env {
+		bytes += len(name) + len(value)
+	}
+	for _, text := range texts {
+		bytes += len(text)
+	}
+
+	err := callOf(ctx).lists.add(bytes, answers, keyOf(ctx))
+	if compute.CodeOf(err) == compute.Rejected {
+		return tooLarge("read this one with GET " + path)
+	}
+	return err
 }

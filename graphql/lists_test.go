@@ -56,6 +56,14 @@ func TestLists_TooLargeForADocumentAreRefusedByName(t *testing.T) {
 	_, body = e.send(`{a:myself{currentSpendPerHr} b:myself{currentSpendPerHr}}`)
 	require.NotContains(t, body, "errors", "a sum is no list")
 
+	one := strings.Repeat(" x%d:podTemplate(id:\"large000000001\"){id}", 20)
+	names := make([]any, 20)
+	for i := range names {
+		names[i] = i
+	}
+	_, body = e.send("{" + fmt.Sprintf(one, names...) + "}")
+	require.Contains(t, body, "read this one with GET /v2/templates/large000000001", "one thing under twenty names is as large as a list")
+
 	require.Eventually(t, func() bool {
 		leave, free := answers.List("k", 20_000_000)
 		if free {

@@ -16,7 +16,11 @@ func (q queries) Pod(ctx context.Context, input *graph.PodFilter) (*graph.Pod, e
 		return nil, nil //nolint:nilnil // there is none without an id
 	}
 	id := compute.PodID(value(input.PodID))
-	return found(q.show(q.Control.GetPod(ctx, owner(ctx, id, compute.ScopeGraphQLRead), id)))
+	pod, err := q.Control.GetPod(ctx, owner(ctx, id, compute.ScopeGraphQLRead), id)
+	if err == nil {
+		err = counted(ctx, q.Answers, "/v2/pods/"+string(id), pod.Env, pod.Args)
+	}
+	return found(q.show(pod, err))
 }
 
 // PodFindAndDeployOnDemand is the mutation of that name.

@@ -12,7 +12,11 @@ import (
 
 // PodTemplate is the query podTemplate.
 func (q queries) PodTemplate(ctx context.Context, id string) (*graph.PodTemplate, error) {
-	return found(q.showTemplate(ctx)(q.Control.GetTemplate(ctx, user(ctx), compute.TemplateID(id))))
+	template, err := q.Control.GetTemplate(ctx, user(ctx), compute.TemplateID(id))
+	if err == nil {
+		err = counted(ctx, q.Answers, "/v2/templates/"+id, template.Env, template.Args, template.Readme)
+	}
+	return found(q.showTemplate(ctx)(template, err))
 }
 
 // PodTemplates is the query podTemplates.
