@@ -41,22 +41,25 @@ func (e AuditEntryChange) Valid() bool {
 
 // Defines values for AuditKind.
 const (
-	AuditKindBuild      AuditKind = "build"
-	AuditKindCluster    AuditKind = "cluster"
-	AuditKindDelegation AuditKind = "delegation"
-	AuditKindEndpoint   AuditKind = "endpoint"
-	AuditKindEverything AuditKind = "everything"
-	AuditKindHost       AuditKind = "host"
-	AuditKindKey        AuditKind = "key"
-	AuditKindPod        AuditKind = "pod"
-	AuditKindRegistry   AuditKind = "registry"
-	AuditKindSSHKeys    AuditKind = "ssh-keys"
-	AuditKindScript     AuditKind = "script"
-	AuditKindSecret     AuditKind = "secret"
-	AuditKindTemplate   AuditKind = "template"
-	AuditKindUser       AuditKind = "user"
-	AuditKindVolume     AuditKind = "volume"
-	AuditKindWorker     AuditKind = "worker"
+	AuditKindBuild            AuditKind = "build"
+	AuditKindCluster          AuditKind = "cluster"
+	AuditKindDelegation       AuditKind = "delegation"
+	AuditKindEndpoint         AuditKind = "endpoint"
+	AuditKindEverything       AuditKind = "everything"
+	AuditKindFlashApp         AuditKind = "flash-app"
+	AuditKindFlashBuild       AuditKind = "flash-build"
+	AuditKindFlashEnvironment AuditKind = "flash-environment"
+	AuditKindHost             AuditKind = "host"
+	AuditKindKey              AuditKind = "key"
+	AuditKindPod              AuditKind = "pod"
+	AuditKindRegistry         AuditKind = "registry"
+	AuditKindSSHKeys          AuditKind = "ssh-keys"
+	AuditKindScript           AuditKind = "script"
+	AuditKindSecret           AuditKind = "secret"
+	AuditKindTemplate         AuditKind = "template"
+	AuditKindUser             AuditKind = "user"
+	AuditKindVolume           AuditKind = "volume"
+	AuditKindWorker           AuditKind = "worker"
 )
 
 // Valid indicates whether the value is a known member of the AuditKind enum.
@@ -71,6 +74,12 @@ func (e AuditKind) Valid() bool {
 	case AuditKindEndpoint:
 		return true
 	case AuditKindEverything:
+		return true
+	case AuditKindFlashApp:
+		return true
+	case AuditKindFlashBuild:
+		return true
+	case AuditKindFlashEnvironment:
 		return true
 	case AuditKindHost:
 		return true
