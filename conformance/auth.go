@@ -18,11 +18,11 @@ func (c *Check) withKey(header string) []Answer {
 // read: nothing is done or held.
 func (c *Check) forbidden(key string, permitted func(Operation) bool) {
 	for _, op := range c.Keyed() {
-		url := c.URL + op.Path
+		path := op.Path
 		if op.Document != "rest" {
-			url = c.QueueURL + strings.Replace(op.Path, "endpointId", c.Endpoint, 1)
+			path = strings.Replace(path, "endpointId", c.Endpoint, 1)
 		}
-		a := c.Send(Request{Method: op.Method, URL: url + "?a=%zz", Body: "{}", Key: key, Header: asJSON})
+		a := c.Send(Request{Method: op.Method, URL: c.base(op.Document) + path + "?a=%zz", Body: "{}", Key: key, Header: asJSON})
 		if permitted(op) || isSession(op) {
 			require.Equal(c, 422, a.Status, "%s %s", op.Method, op.Path)
 		} else {
@@ -35,7 +35,7 @@ var _ = area(func() {
 	one := []string{"listPods", "health"}
 	add("auth.required", one, func(c *Check) {
 		for _, op := range c.Keyed() {
-			c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Key: "-"}), 401)
+			c.Refused(c.Send(Request{Method: op.Method, URL: c.address(op), Key: "-"}), 401)
 		}
 	})
 

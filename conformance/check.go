@@ -45,7 +45,7 @@ type run struct {
 	users   []string        // names of the users that it made
 	conns   []net.Conn      // that it opened below HTTP
 	ran     map[string]bool // URLs that cancel the jobs that were not seen to have ended
-	sshKeys any             // the user's SSH keys as they were, if the rule changed them
+	sshKeys map[string]any  // the user's SSH keys as they were, if the rule changed them; nil: it did not
 	last    exchange        // the last request and its answer
 }
 
@@ -168,6 +168,17 @@ func (c *Check) Operations() []Operation {
 func (c *Check) Keyed() []Operation {
 	return slices.DeleteFunc(c.Operations(), func(op Operation) bool { return op.Open })
 }
+
+// base gives the base address of the interface that the document describes: workers speak to the queue.
+func (c *Check) base(document string) string {
+	if document == "queue" || document == "worker" {
+		return c.QueueURL
+	}
+	return c.URL
+}
+
+// address gives where the operation is.
+func (c *Check) address(op Operation) string { return c.base(op.Document) + op.Path }
 
 // patience is how long is waited in real time for what happens unasked, unless the suite says otherwise. It ends a wait that
 // would not end; a machine may be slow.

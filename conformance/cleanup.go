@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -94,8 +95,8 @@ func (c *Check) keepSSHKeys() {
 	c.sshKeys = c.read(sshKeyPath)
 }
 
-// cleanUp deletes what a test left, cancels its jobs and takes back what it set, so that one that fails disturbs no other. The
-// rule fails if something cannot be deleted.
+// cleanUp takes back what a test set, cancels its jobs and deletes what it left, so that one that fails disturbs no other. What ended the run
+// ends this only if the target does not answer. The rule fails if something cannot be deleted.
 func (c *Check) cleanUp() {
 	c.mu.Lock()
 	within := 2 * time.Minute
@@ -110,26 +111,55 @@ func (c *Check) cleanUp() {
 	}
 	c.mu.Unlock()
 	defer cancel()
-	if c.suite.stopped() != nil {
-		return
-	}
 
+	steps := []func(){c.giveBackSSHKeys, c.setSSHKeysBack} // first: nobody else has them
 	for url := range jobs {
-		c.Send(Request{Method: "POST", URL: url})
+		steps = append(steps, func() { c.Send(Request{Method: "POST", URL: url}) })
 	}
-	if c.sshKeys != nil {
-		text, err := json.Marshal(c.sshKeys)
-		require.NoError(c, err)
-		c.REST("PUT", sshKeyPath, string(text))
-	}
-
-	c.deleteMade()
+	steps = append(steps, c.deleteMade)
 	for _, id := range c.keys {
-		c.control("DELETE", "keys/"+id, "")
+		steps = append(steps, func() { c.control("DELETE", "keys/"+id, "") })
 	}
 	for _, name := range c.users {
-		c.control("DELETE", "users/"+name+"?keepResources=true", "")
+		steps = append(steps, func() { c.control("DELETE", "users/"+name+"?keepResources=true", "") })
 	}
+
+	c.inTurn(steps)
+}
+
+// inTurn takes the steps, each also where one before failed, which ends only its own function; but none once the target does not answer, or
+// there is no time left.
+func (c *Check) inTurn(steps []func()) {
+	if len(steps) == 0 || errors.Is(c.suite.stopped(), ErrUnreached) || c.context().Err() != nil {
+		return
+	}
+	defer c.inTurn(steps[1:])
+	steps[0]()
+}
+
+// giveBackSSHKeys sets the user's SSH keys to what keepSSHKeys found.
+func (c *Check) giveBackSSHKeys() {
+	if c.sshKeys == nil {
+		return
+	}
+	text, err := json.Marshal(c.sshKeys)
+	require.NoError(c, err)
+	if c.REST("PUT", sshKeyPath, string(text)).Status == http.StatusOK {
+		c.sshKeys = nil
+	}
+}
+
+// setSSHKeysBack does over GraphQL, which has no quota of requests, what giveBackSSHKeys could not do.
+func (c *Check) setSSHKeysBack() {
+	if c.sshKeys == nil {
+		return
+	}
+	keys, _ := c.sshKeys["keys"].([]any)
+	var text strings.Builder
+	for _, key := range keys {
+		fmt.Fprintln(&text, key)
+	}
+	c.setKeys(strings.TrimSuffix(text.String(), "\n"))
 }
 
 // deleteMade deletes what the rule made: over GraphQL first, which has no quota of requests, then what is left over REST.
@@ -144,20 +174,34 @@ func (c *Check) deleteMade() {
 		byGraphQL++
 	}
 
-	left := made[byGraphQL:]
+	var left []resource
+	var steps []func()
 	for some := range slices.Chunk(made[:byGraphQL], 40) { // aliases in one document
-		left = append(c.deleteOverGraphQL(some), left...)
+		steps = append(steps, func() {
+			undone := some // all, if this fails
+			defer func() { left = append(left, undone...) }()
+			undone = c.deleteOverGraphQL(some)
+		})
 	}
 
-	for _, one := range left {
-		if id, is := strings.CutPrefix(one.path, flashApps+"/"); is { // there is no other door to it
-			c.graphQLAs(one.key, `mutation{deleteFlashApp(flashAppId:`+quoted(id)+`)}`, nil)
-			continue
+	c.inTurn(append(steps, func() {
+		var each []func()
+		for _, one := range append(left, made[byGraphQL:]...) {
+			each = append(each, func() { c.deleteOne(one) })
 		}
-		a := c.Send(Request{Method: "DELETE", URL: one.base + one.path, Key: one.key})
-		if a.Status != http.StatusNoContent && a.Status != http.StatusNotFound {
-			c.Errorf("%s cannot be deleted after the rule: %d %s", one.path, a.Status, a.Body)
-		}
+		c.inTurn(each)
+	}))
+}
+
+// deleteOne deletes one resource, over REST where that can.
+func (c *Check) deleteOne(one resource) {
+	if id, is := strings.CutPrefix(one.path, flashApps+"/"); is { // there is no other door to it
+		c.graphQLAs(one.key, `mutation{deleteFlashApp(flashAppId:`+quoted(id)+`)}`, nil)
+		return
+	}
+	a := c.Send(Request{Method: "DELETE", URL: one.base + one.path, Key: one.key})
+	if a.Status != http.StatusNoContent && a.Status != http.StatusNotFound {
+		c.Errorf("%s cannot be deleted after the rule: %d %s", one.path, a.Status, a.Body)
 	}
 }
 

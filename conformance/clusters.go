@@ -103,7 +103,7 @@ var _ = area(func() {
 	})
 
 	add("clusters.create.ssh", []string{"createCluster", "listClusterPods", "updateSshKeys"}, func(c *Check) {
-		defer c.putKeys("")
+		c.keepSSHKeys()
 		require.Equal(c, 200, c.putKeys("", ed25519Key).Status)
 		env := func(members string) any { return c.members(c.newCluster(clusterWith(members)))[1]["env"] }
 		require.Equal(c, map[string]any{"PUBLIC_KEY": ed25519Key}, env(`"startSsh":true`))

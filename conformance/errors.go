@@ -73,7 +73,7 @@ var _ = area(func() {
 		}
 		for _, op := range c.Operations() {
 			if op.Body {
-				c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Body: `{"a":`}), 400)
+				c.Refused(c.Send(Request{Method: op.Method, URL: c.address(op), Body: `{"a":`}), 400)
 			}
 		}
 	})
@@ -81,7 +81,7 @@ var _ = area(func() {
 	add("errors.empty", create, func(c *Check) {
 		for _, op := range c.Operations() {
 			if op.Body {
-				c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Header: asJSON}), 400)
+				c.Refused(c.Send(Request{Method: op.Method, URL: c.address(op), Header: asJSON}), 400)
 			}
 		}
 	})
@@ -96,7 +96,7 @@ var _ = area(func() {
 			if op.OpenQuery {
 				continue
 			}
-			r := Request{Method: op.Method, URL: c.URL + op.Path + "?nosuch=1"}
+			r := Request{Method: op.Method, URL: c.address(op) + "?nosuch=1"}
 			if op.Body {
 				r.Body = "{}"
 			}
@@ -113,7 +113,7 @@ var _ = area(func() {
 				}
 				for _, noUTF8 := range []string{"%FF", "%ff"} {
 					path := strings.NewReplacer("{", "", "}", "").Replace(strings.Replace(op.Template, segment, noUTF8, 1))
-					r := Request{Method: op.Method, URL: c.URL + path}
+					r := Request{Method: op.Method, URL: c.base(op.Document) + path}
 					if op.Body {
 						r.Body = "{}"
 					}
@@ -125,7 +125,7 @@ var _ = area(func() {
 
 	add("errors.parameters.syntax", nil, func(c *Check) {
 		for _, op := range c.Operations() {
-			r := Request{Method: op.Method, URL: c.URL + op.Path + "?a=%zz"}
+			r := Request{Method: op.Method, URL: c.address(op) + "?a=%zz"}
 			if op.Body {
 				r.Body = "{}"
 			}
@@ -139,7 +139,7 @@ var _ = area(func() {
 				continue
 			}
 			limit := cmp.Or(op.MaxBody, 1<<20)
-			r := Request{Method: op.Method, URL: c.URL + op.Path, Body: strings.Repeat(" ", limit+1)}
+			r := Request{Method: op.Method, URL: c.address(op), Body: strings.Repeat(" ", limit+1)}
 			r.Header = map[string]string{"Expect": "100-continue"} // so that it is refused before it is sent
 			a := c.Send(r)
 			c.Refused(a, 413)
@@ -228,7 +228,7 @@ func (c *Check) mediaTypeRefused(kinds ...string) {
 	for _, op := range c.Operations() {
 		if op.Body && !op.AnyType {
 			for _, kind := range kinds {
-				r := Request{Method: op.Method, URL: c.URL + op.Path, Body: "{}", Header: map[string]string{"Content-Type": kind}}
+				r := Request{Method: op.Method, URL: c.address(op), Body: "{}", Header: map[string]string{"Content-Type": kind}}
 				c.Refused(c.Send(r), 415)
 			}
 		}
@@ -249,7 +249,7 @@ func (c *Check) methodsRefused(document string) {
 			if slices.Contains(known, method) {
 				continue
 			}
-			a := c.Send(Request{Method: method, URL: c.URL + path})
+			a := c.Send(Request{Method: method, URL: c.base(document) + path})
 			require.Equal(c, 405, a.Status, "%s %s", method, path)
 
 			var allowed []string

@@ -235,7 +235,7 @@ var _ = area(func() {
 	})
 
 	add("graphql.settings", nil, func(c *Check) {
-		defer c.setKeys("")
+		c.keepSSHKeys()
 		const text = ed25519Key + " a@b\n\n" + ed25519Key + " \"c\""
 		c.setKeys(text)
 		require.Equal(c, text, c.data(c.graphQL(`{myself{pubKey}}`))["myself"].(map[string]any)["pubKey"])
@@ -246,7 +246,8 @@ var _ = area(func() {
 	})
 
 	add("graphql.deploy.ssh", []string{"getPod"}, func(c *Check) {
-		defer c.setKeys("")
+		c.keepSSHKeys()
+		c.setKeys("")
 		ssh := func(in *deployInput) { in.StartSsh = to(true) }
 		require.Empty(c, c.deployed(ssh)["env"])
 		c.setKeys(ed25519Key)
@@ -263,6 +264,6 @@ var _ = area(func() {
 
 // setKeys sets the user's SSH keys.
 func (c *Check) setKeys(text string) {
-	text = strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(text)
+	text = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text)
 	c.data(c.graphQL(`mutation{updateUserSettings(input:{pubKey:"` + text + `"}){id pubKey}}`))
 }

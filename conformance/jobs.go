@@ -298,7 +298,7 @@ var _ = area(func() {
 			if op.Document != "queue" && op.Document != "worker" {
 				continue
 			}
-			r := Request{Method: op.Method, URL: c.QueueURL + op.Path} // whose endpoint is called endpointId
+			r := Request{Method: op.Method, URL: c.address(op)} // whose endpoint is called endpointId
 			if op.Body {
 				r.Body = job
 			}

@@ -69,7 +69,7 @@ var _ = area(func() {
 	})
 
 	add("public.create.ssh", []string{"createPod", "updateSshKeys"}, func(c *Check) {
-		defer c.putKeys("")
+		c.keepSSHKeys()
 		require.Equal(c, 200, c.putKeys("", ed25519Key).Status)
 		env := func(members string) any { return c.createPod(with(members))["env"] }
 		require.Equal(c, map[string]any{"PUBLIC_KEY": ed25519Key}, env(`"startSsh":true`))

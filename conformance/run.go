@@ -201,6 +201,8 @@ var (
 		"clusters.create.nothing": true, // counts the user's pods
 		"clusters.create.ssh":     true, // these set the user's SSH keys, which pods get
 		"graphql.deploy.ssh":      true,
+		"graphql.settings":        true,
+		"public.create.ssh":       true,
 
 		"serverless.declared":        true, // the first compares what the second changes
 		"serverless.declared.same":   true,

@@ -5,7 +5,7 @@
 package gen
 
 // What is wrong with anything that a generator reads is reported, with file and line, before one trips over it.
-//go:generate sh -c "cd .. && go run ./cmd/validgen -editions spec/editions -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml spec/rules.yaml spec/graphql/*.graphqls gen/overlay.yaml gen/graph.gqlgen.yaml conformance/operations/*.graphql"
+//go:generate sh -c "cd .. && go run ./cmd/validgen -editions spec/editions -same spec/worker.yaml,spec/controls.yaml -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml spec/rules.yaml spec/graphql/*.graphqls gen/overlay.yaml gen/graph.gqlgen.yaml conformance/operations/*.graphql"
 //go:generate sh -c "cd ../cmd/validgen/testdata/keywords && go run ../.. -check keywords.yaml overlay.yaml"
 
 // A stage runs if something that it reads or writes is not as it was after the last time.

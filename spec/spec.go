@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -30,27 +31,27 @@ func JSON(name, edition string) ([]byte, error) {
 	if !slices.Contains([]string{"rest", "queue", "worker", "controls"}, name) {
 		return nil, fmt.Errorf("there is no document %q", name)
 	}
-	document, _ := documents.LoadOrStore(of{name, edition}, sync.OnceValues(func() ([]byte, error) { return convert(name, edition) }))
+	document, _ := documents.LoadOrStore(of{name, edition}, sync.OnceValues(func() ([]byte, error) { return convert(files, name, edition) }))
 	return document.(func() ([]byte, error))()
 }
 
-func convert(name, edition string) ([]byte, error) {
-	root, err := parse(name + ".yaml")
+func convert(files fs.FS, name, edition string) ([]byte, error) {
+	root, err := parse(files, name+".yaml")
 	if err != nil {
 		return nil, err
 	}
 
-	var base map[string]any                 // what the document has without the edition
-	entries, _ := files.ReadDir("editions") // it is embedded
+	var base map[string]any                     // what the document has without the edition
+	entries, _ := fs.ReadDir(files, "editions") // it is embedded
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), edition+".") {
+		if !strings.HasPrefix(e.Name(), edition+".") { // so does the name of each overlay of the edition begin, and maybe that of another
 			continue
 		}
-		changes, err := parse("editions/" + e.Name())
+		changes, err := parse(files, "editions/"+e.Name())
 		if err != nil {
 			return nil, err
 		}
-		if overlay.Get(changes, "extends").Value != "../"+name+".yaml" {
+		if overlay.Get(changes, "info", "version").Value != edition || overlay.Get(changes, "extends").Value != "../"+name+".yaml" {
 			continue
 		}
 		if err := root.Decode(&base); err != nil {
@@ -111,9 +112,9 @@ func mark(document, base map[string]any, edition string) {
 	}
 }
 
-// parse reads an embedded file of YAML.
-func parse(file string) (*yaml.Node, error) {
-	text, err := files.ReadFile(file)
+// parse reads a file of YAML.
+func parse(files fs.FS, file string) (*yaml.Node, error) {
+	text, err := fs.ReadFile(files, file)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,9 @@ import (
 )
 
 // checkFiles checks what generators read. What a file is, its content says, and of GraphQL its ending; the overlays are for the
-// documents among the files, the operations and gqlgen's configuration for the schema.
-func checkFiles(paths []string, editions string) error {
+// documents among the files, the operations and gqlgen's configuration for the schema. The overlays in the directory of the editions are for
+// those documents that are not the same in every edition.
+func checkFiles(paths []string, editions string, same ...string) error {
 	var documents, overlays, configurations, rules []*document
 	known := map[string]bool{} // editions
 	var schema, operations []string
@@ -54,6 +55,9 @@ func checkFiles(paths []string, editions string) error {
 		}
 	}
 
+	if err := checkEditions(editions, documents, same); err != nil {
+		return err
+	}
 	for _, d := range rules {
 		if err := d.checkRules(known); err != nil {
 			return err

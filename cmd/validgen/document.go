@@ -26,7 +26,18 @@ func parseDocument(file string, text []byte) (*document, error) {
 	if len(top.Content) == 0 {
 		return nil, fmt.Errorf("%s: it is empty", file)
 	}
+	spell(top.Content[0])
 	return &document{file: file, root: top.Content[0]}, nil
+}
+
+// spell writes each boolean as the generator looks for it: YAML has True and TRUE for true, too.
+func spell(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!bool" {
+		n.Value = strings.ToLower(n.Value)
+	}
+	for _, c := range n.Content {
+		spell(c)
+	}
 }
 
 // failf makes an error that names file, line and place.

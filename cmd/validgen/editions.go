@@ -33,19 +33,11 @@ func loadEditions(spec, dir string) ([]edition, error) {
 	}
 	editions := []edition{{document: base, name: text(get(base.root, "info", "version"))}}
 
-	files, err := filepath.Glob(filepath.Join(dir, "*.overlay.yaml"))
-	if err != nil || dir == "" {
-		return editions, err
+	overlays, err := readOverlays(dir)
+	if err != nil {
+		return nil, err
 	}
-	for _, file := range files {
-		o, err := readDocument(file)
-		if err != nil {
-			return nil, err
-		}
-		if err := o.checkEdition(); err != nil {
-			return nil, err
-		}
-
+	for _, o := range overlays {
 		e := edition{document: base, name: text(get(o.root, "info", "version")), alias: text(get(o.root, "x-alias"))}
 		e.suffix = goName(e.name)
 		if o.extends(spec) {
@@ -66,6 +58,41 @@ func loadEditions(spec, dir string) ([]edition, error) {
 	}
 
 	return editions, nil
+}
+
+// readOverlays reads the overlays in the directory of the editions; empty: there are none.
+func readOverlays(dir string) (overlays []*document, err error) {
+	if dir == "" {
+		return nil, nil
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.overlay.yaml"))
+	for _, file := range files {
+		o, err := readDocument(file)
+		if err != nil {
+			return nil, err
+		}
+		if err := o.checkEdition(); err != nil {
+			return nil, err
+		}
+		overlays = append(overlays, o)
+	}
+	return overlays, err
+}
+
+// checkEditions checks that each overlay in the directory is for one of the documents, and one that is generated with editions: of another
+// overlay nothing would be made.
+func checkEditions(dir string, documents []*document, same []string) error {
+	overlays, err := readOverlays(dir)
+	for _, o := range overlays {
+		extends := get(o.root, "extends")
+		switch {
+		case slices.ContainsFunc(same, o.extends):
+			return o.failf(extends, "#", "extends %s: it is generated without editions", extends.Value)
+		case !slices.ContainsFunc(documents, func(d *document) bool { return o.extends(d.file) }):
+			return o.failf(extends, "#", "extends %s: there is no such document", extends.Value)
+		}
+	}
+	return err
 }
 
 // readDocument reads any YAML file.

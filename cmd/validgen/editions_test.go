@@ -138,3 +138,29 @@ func TestEdition_RefusesAnOverlayThatMakesNone(t *testing.T) {
 		})
 	}
 }
+
+// An overlay of which nothing would be made stops generation: one that extends nothing, and one of a document without editions.
+func TestEdition_RefusesAnOverlayThatIsForNoDocument(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/editions")))
+	things, err := os.ReadFile(filepath.Join(dir, "things.yaml"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "fixed.yaml"), things, 0o600))
+	t.Chdir(dir)
+
+	for extends, want := range map[string]string{
+		"../things.yaml": "",
+		"../thing.yaml":  "editions/four.overlay.yaml:3: #: extends ../thing.yaml: there is no such document",
+		"things.yaml":    "editions/four.overlay.yaml:3: #: extends things.yaml: there is no such document",
+		"../fixed.yaml":  "editions/four.overlay.yaml:3: #: extends ../fixed.yaml: it is generated without editions",
+	} {
+		text := "overlay: 1.0.0\ninfo: {title: t, version: four}\nextends: " + extends + "\nactions: [{target: $.info, update: {version: four}}]\n"
+		require.NoError(t, os.WriteFile("editions/four.overlay.yaml", []byte(text), 0o600))
+		err := checkFiles([]string{"things.yaml", "fixed.yaml"}, "editions", "other.yaml", "fixed.yaml")
+		if want == "" {
+			require.NoError(t, err, extends)
+		} else {
+			require.EqualError(t, err, want, extends)
+		}
+	}
+}

@@ -25,8 +25,14 @@ var (
 	counts = []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
 	bounds = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 	// formats are those that are checked, or that say no more than the model's type of 64 bits.
-	formats    = map[string][]string{"string": {"date-time", "uri"}, "number": {"float", "double"}, "integer": {"int64"}}
-	extensions = []string{"x-open-query", "x-any-content-type", "x-max-body-bytes"}
+	formats = map[string][]string{"string": {"date-time", "uri"}, "number": {"float", "double"}, "integer": {"int64"}}
+)
+
+// The extensions, all of operations.
+const (
+	openQuery      = "x-open-query"       // true: query parameters that it does not know are ignored
+	anyContentType = "x-any-content-type" // true: its body is JSON whatever the request says
+	maxBodyBytes   = "x-max-body-bytes"   // of its body
 )
 
 // schemaHolders are the keys whose value is a schema; schemaMaps those whose value is a mapping of schemas, schemaLists those
@@ -89,8 +95,8 @@ func (w walker) member(m member, place string, schema bool) error {
 	key, here := m.key.Value, place+"/"+escape(m.key.Value)
 	value := deref(m.value)
 	switch {
-	case strings.HasPrefix(key, "x-") && !slices.Contains(extensions, key):
-		return w.failf(m.key, place, "unknown keyword %q", key)
+	case strings.HasPrefix(key, "x-"):
+		return w.extension(m, place)
 	case slices.Contains(opaque, key) && (schema || key != "type"):
 		return nil
 	case slices.Contains(schemaMaps, key) && (schema || key == "schemas"):
@@ -112,6 +118,20 @@ func (w walker) member(m member, place string, schema bool) error {
 	}
 
 	return w.walk(value, here, slices.Contains(schemaHolders, key))
+}
+
+// extension checks that an extension is known, stands where it is read, and has a value that is.
+func (w walker) extension(m member, place string) error {
+	key, value := m.key.Value, deref(m.value)
+	switch {
+	case !slices.Contains([]string{openQuery, anyContentType, maxBodyBytes}, key):
+		return w.failf(m.key, place, "unknown keyword %q", key)
+	case !strings.HasPrefix(place, "#/paths/") || strings.Count(place, "/") != 3: // the path, the method
+		return w.failf(m.key, place, "keyword %q, here, would have no effect: it is one of operations", key)
+	case key != maxBodyBytes && value.Tag != "!!bool":
+		return w.failf(value, place, "keyword %q: %q is neither true nor false", key, value.Value)
+	}
+	return nil
 }
 
 // schema checks that each keyword is known and means something where it stands.

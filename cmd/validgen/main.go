@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -20,6 +21,7 @@ func main() {
 	check := flag.Bool("check", false, "check the files that are named as arguments, and write nothing")
 	spec := flag.String("spec", "", "the OpenAPI document")
 	editions := flag.String("editions", "", "the directory of the overlays that make further editions of the document; empty: there are none")
+	same := flag.String("same", "", "with -check: the documents, with commas between them, that are generated without editions: no overlay may be for one of them")
 	union := flag.Bool("union", false, "write one document that has what any edition has, of which the models are made")
 	model := flag.String("model", "", "the Go file with the models of the document")
 	pkg := flag.String("package", "", "the package of the models")
@@ -28,7 +30,7 @@ func main() {
 
 	var err error
 	if *check {
-		err = checkFiles(flag.Args(), *editions)
+		err = checkFiles(flag.Args(), *editions, strings.Split(*same, ",")...)
 	} else if *union {
 		err = writeUnion(*spec, *editions, *out)
 	} else {

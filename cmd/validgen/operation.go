@@ -49,7 +49,7 @@ func (g *generator) operation(path, m member, place string) error {
 	}
 
 	g.printf("%q: {\nMethod: %q, Path: %q,\n", id, strings.ToUpper(m.key.Value), path.key.Value)
-	if get(op, "security") != nil { // an empty list: checkStructure sees to it
+	if get(op, "security") != nil { // an empty list: checkStructure has seen to it
 		g.printf("Open: true,\n")
 	}
 	if body := get(op, "requestBody"); body != nil {
@@ -68,7 +68,7 @@ func (g *generator) operation(path, m member, place string) error {
 		fmt.Fprintf(&g.parameters, "var %s = []validate.Param{\n%s}\n\n", list, params)
 	}
 	g.printf("Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {\n")
-	call := fmt.Sprintf("validate.Params(%s, %t, path, query, header)", list, text(get(op, "x-open-query")) == "true")
+	call := fmt.Sprintf("validate.Params(%s, %t, path, query, header)", list, text(get(op, openQuery)) == "true")
 	if others := g.otherParameters(path.key.Value, m.key.Value); others != "" {
 		name := "othersOf" + strings.ToUpper(id[:1]) + id[1:] + g.editions[g.edition].suffix
 		fmt.Fprintf(&g.parameters, "var %s = validate.Elsewhere{\n%s}\n\n", name, others)
@@ -79,12 +79,13 @@ func (g *generator) operation(path, m member, place string) error {
 	return nil
 }
 
-// editionHas reports whether an operation is all the same in an edition: also the parameters of its path, and what others know beside it.
+// editionHas reports whether an operation is all the same in an edition: also the parameters of its path, with all that they refer to.
 func (g *generator) editionHas(edition int, path member, id string) bool {
-	there := get(g.editions[edition].root, "paths", path.key.Value)
-	if canonical(get(there, "parameters"), false) != canonical(get(path.value, "parameters"), false) {
+	shared := []string{"paths", path.key.Value, "parameters"}
+	if g.closure(edition, shared) != g.closure(g.edition, shared) {
 		return false
 	}
+	there := get(g.editions[edition].root, "paths", path.key.Value)
 	return slices.ContainsFunc(members(there), func(m member) bool { return text(get(m.value, "operationId")) == id })
 }
 
@@ -144,14 +145,14 @@ func (g *generator) requestBody(op, n *yaml.Node, place string) error {
 	}
 
 	limit := "validate.DefaultMaxBody"
-	if bytes := get(op, "x-max-body-bytes"); bytes != nil {
+	if bytes := get(op, maxBodyBytes); bytes != nil {
 		if n, err := strconv.Atoi(bytes.Value); err != nil || n <= 0 {
-			return g.failf(bytes, place, "keyword \"x-max-body-bytes\": %s is no count", bytes.Value)
+			return g.failf(bytes, place, "keyword %q: %s is no count", maxBodyBytes, bytes.Value)
 		}
 		limit = bytes.Value
 	}
 
-	g.printf("MaxBody: %s, HasBody: true, AnyContentType: %t,\n", limit, text(get(op, "x-any-content-type")) == "true")
+	g.printf("MaxBody: %s, HasBody: true, AnyContentType: %t,\n", limit, text(get(op, anyContentType)) == "true")
 	g.printf("Decode: func(body []byte) (any, validate.Violations, error) {\n")
 	g.printf("s, v := validate.NewScanner(body), new(%s)\n%s(&s, v)\nviolations, err := s.Finish()\nreturn v, violations, err\n},\n", model.name, function)
 	return nil

@@ -61,7 +61,7 @@ func (d *document) checkStructure() error {
 // structured checks the objects of a document that are no schemas.
 type structured struct{ *document }
 
-// object checks that each member is one that the kind of object may have. A reference is checked where it leads.
+// object checks that each member is one that the kind of object may have. A reference is checked where it leads, an extension by the walker.
 func (s structured) object(n *yaml.Node, kind, place string) error {
 	for _, m := range members(deref(n)) {
 		key := m.key.Value
@@ -102,7 +102,7 @@ func (s structured) operation(n *yaml.Node, place string) error {
 	if err := s.object(n, "operation", place); err != nil {
 		return err
 	}
-	if security := get(n, "security"); security != nil && len(security.Content) > 0 {
+	if security := get(n, "security"); security != nil && (security.Kind != yaml.SequenceNode || len(security.Content) > 0) {
 		return s.failf(security, place, `keyword "security", here in the operation, would have no effect: every operation asks for the key that the document's security names, but for one with an empty list, which asks for none`)
 	}
 	if err := s.each(get(n, "parameters"), place+"/parameters", s.parameter); err != nil {
@@ -112,6 +112,12 @@ func (s structured) operation(n *yaml.Node, place string) error {
 	if body := get(n, "requestBody"); body != nil {
 		if err := s.body(body, place+"/requestBody"); err != nil {
 			return err
+		}
+	} else {
+		for _, key := range []string{anyContentType, maxBodyBytes} {
+			if of := get(n, key); of != nil {
+				return s.failf(of, place, "keyword %q, here in the operation, would have no effect: it has no body", key)
+			}
 		}
 	}
 

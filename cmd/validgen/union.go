@@ -20,10 +20,10 @@ func union(editions []edition) (*document, error) {
 			continue
 		}
 		m := merger{u, e}
-		if err := m.paths(); err != nil {
+		if err := m.components(); err != nil { // which paths refer to
 			return nil, err
 		}
-		if err := m.components(); err != nil {
+		if err := m.paths(); err != nil {
 			return nil, err
 		}
 	}
@@ -51,15 +51,15 @@ func keyword(schema *yaml.Node, name string) *yaml.Node {
 
 func (m merger) paths() error {
 	return m.each("paths", func(path member, here, there *yaml.Node, place string) error {
+		if err := m.parameters(here, there, place+"/parameters"); err != nil {
+			return err
+		}
 		for _, op := range members(here) {
 			have, at := get(there, op.key.Value), place+"/"+op.key.Value
 			switch {
+			case op.key.Value == "parameters":
 			case have == nil:
 				put(there, op)
-			case op.key.Value == "parameters":
-				if err := m.parameters(op.value, have, at); err != nil {
-					return err
-				}
 			case have.Kind == yaml.MappingNode:
 				if err := m.operation(deref(op.value), have, at); err != nil {
 					return err
@@ -101,15 +101,8 @@ func (m merger) operation(here, there *yaml.Node, place string) error {
 		return m.conflict(here, there, place, "the operation is "+text(id))
 	}
 
-	if list := get(here, "parameters"); list != nil {
-		have := get(there, "parameters")
-		if have == nil {
-			have = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-			there.Content = append(there.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "parameters"}, have)
-		}
-		if err := m.parameters(list, have, place+"/parameters"); err != nil {
-			return err
-		}
+	if err := m.parameters(here, there, place+"/parameters"); err != nil {
+		return err
 	}
 
 	body, have := get(here, "requestBody"), get(there, "requestBody")
@@ -133,26 +126,50 @@ func (m merger) operation(here, there *yaml.Node, place string) error {
 	return nil
 }
 
-// parameters merges lists of parameters. One that an edition lacks is optional.
+// parameters merges the parameters of two operations, or of two paths. One that an edition lacks is optional.
 func (m merger) parameters(here, there *yaml.Node, place string) error {
-	same := func(a, b *yaml.Node) bool {
-		return text(get(a, "name")) == text(get(b, "name")) && text(get(a, "in")) == text(get(b, "in"))
+	list, have := get(here, "parameters"), get(there, "parameters")
+	if list == nil && have == nil {
+		return nil
 	}
-	for _, n := range deref(here).Content {
+	if list == nil {
+		list = &yaml.Node{}
+	}
+	if have == nil {
+		have = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		there.Content = append(there.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "parameters"}, have)
+	}
+
+	lacked := slices.Clone(have.Content) // by the one or the other
+	for _, n := range list.Content {
 		p, _ := m.resolve(n)
-		at := slices.IndexFunc(there.Content, func(other *yaml.Node) bool {
+		at := slices.IndexFunc(have.Content, func(other *yaml.Node) bool {
 			o, _ := m.union.resolve(other)
-			return same(o, p)
+			return text(get(o, "name")) == text(get(p, "name")) && text(get(o, "in")) == text(get(p, "in"))
 		})
 		if at < 0 {
-			there.Content = append(there.Content, overlay.Plain(n))
+			n = overlay.Plain(n)
+			have.Content, lacked = append(have.Content, n), append(lacked, n)
 			continue
 		}
-		if err := m.holder(deref(n), there.Content[at], place); err != nil {
+		if err := m.holder(deref(n), have.Content[at], place); err != nil {
 			return err
 		}
+		lacked = slices.DeleteFunc(lacked, func(one *yaml.Node) bool { return one == have.Content[at] })
+	}
+
+	for _, n := range lacked {
+		m.optional(n)
 	}
 	return nil
+}
+
+// optional makes a parameter optional, unless it is a part of the path. One under components becomes so wherever it is referred to.
+func (m merger) optional(n *yaml.Node) {
+	p, _ := m.union.resolve(n)
+	if required := get(p, "required"); required != nil && text(get(p, "in")) != "path" {
+		required.Value = "false"
+	}
 }
 
 // holder merges what holds schemas: a parameter, a body, an answer, a header.

@@ -133,8 +133,8 @@ func TestStore_NotesWhatGoesWithAnApp(t *testing.T) {
 	db, entries := rows(t)
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 		return errors.Join(
-			tx.InsertFlashApp(compute.FlashApp{ID: "a", UserID: "ada", Name: "shop", CreatedAt: tx.Now()}), tx.InsertFlashEnvironment(compute.FlashEnvironment{ID: "e", AppID: "a", Name: "production", CreatedAt: tx.Now()}),
-			tx.InsertFlashBuild(compute.FlashBuild{ID: "b", AppID: "a", UserID: "ada", PreparedAt: tx.Now()}),
+			tx.InsertFlashApp(compute.FlashApp{ID: "a", UserID: "ada", Name: "shop"}), tx.InsertFlashEnvironment(compute.FlashEnvironment{ID: "e", AppID: "a", Name: "production"}),
+			tx.InsertFlashBuild(compute.FlashBuild{ID: "b", AppID: "a", UserID: "ada"}),
 		)
 	}))
 	require.NoError(t, audit.StoreOf(db, ada).Write(t.Context(), func(tx store.Tx) error { return tx.DeleteFlashApp("a") }))

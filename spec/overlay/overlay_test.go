@@ -28,6 +28,7 @@ func TestApply_UpdatesOrRemovesWhatTheTargetSelects(t *testing.T) {
 		"{target: $.a, update: {list: [3]}}":                            "{a: {x: 1, list: [1, 2, 3]}, b: {x: 2, list: [1, 2]}, c: {x: 1, list: [1, 2]}}",
 		"{target: $.a.list, update: 3}":                                 "{a: {x: 1, list: [1, 2, 3]}, b: {x: 2, list: [1, 2]}, c: {x: 1, list: [1, 2]}}",
 		"{target: $.a.list, update: {y: 1}}":                            "{a: {x: 1, list: [1, 2, {y: 1}]}, b: {x: 2, list: [1, 2]}, c: {x: 1, list: [1, 2]}}",
+		"{target: $.c, remove: True}, {target: $.b, remove: TRUE}":      "{a: {x: 1, list: [1, 2]}}",
 		"{target: \"$['a','b'].list\", remove: true}":                   "{a: {x: 1}, b: {x: 2}, c: {x: 1, list: [1, 2]}}",
 		"{target: \"$['a', 'c']\", update: {x: {y: 1}}}":                "{a: {x: {y: 1}, list: [1, 2]}, b: {x: 2, list: [1, 2]}, c: {x: {y: 1}, list: [1, 2]}}",
 		"{target: $.none, update: {x: 1}}, {target: $, update: {d: 1}}": "{a: {x: 1, list: [1, 2]}, b: {x: 2, list: [1, 2]}, c: {x: 1, list: [1, 2]}, d: 1}",
