@@ -33,6 +33,7 @@ type workerState struct {
 	jobs      map[compute.JobID]bool // that it holds; whether they are of low priority
 	requests  int                    // in progress, where the endpoint balances load
 	sick      time.Time              // since when it has not been healthy there; zero: it is
+	serving   compute.Serving        // where it listens there; zero: nobody knows but from the endpoint as it is now
 	named     []compute.JobID        // by its last ping
 	stops     []stopping
 	stopped   chan struct{} // receives when stops grew

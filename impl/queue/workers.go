@@ -261,6 +261,9 @@ func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID, version 
 	if d := q.dispatchers[e]; d != nil {
 		s := d.worker(w)
 		s.managed, s.version = true, version
+		if d.endpoint.Type == compute.LoadBalancer && version == d.endpoint.Version {
+			s.serving = d.endpoint.Serving()
+		}
 	}
 }
 
