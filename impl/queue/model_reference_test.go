@@ -408,7 +408,7 @@ func (m *reference) sweep() {
 			m.order = without(m.order, id)
 			continue
 		}
-		j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
+		j.Error = "its time to live is over"
 		m.stop(j, compute.JobTimedOut)
 	}
 }
