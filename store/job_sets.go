@@ -87,7 +87,7 @@ func (s *Submission) In(tx Queue, w compute.WorkerID) (*compute.Job, error) {
 // In takes those of the jobs in a transaction that are IN_QUEUE.
 func (t Take) In(tx Queue) error {
 	taken := make([]TakenJob, 0, len(t.Jobs))
-	left, bytes := len(t.Jobs), 0
+	came, bytes := 0, 0
 	for _, id := range t.Jobs {
 		if t.Enough > 0 && bytes >= t.Enough {
 			break
@@ -100,10 +100,10 @@ func (t Take) In(tx Queue) error {
 			taken = append(taken, TakenJob{Job: j, Input: input, InputSize: size})
 			bytes += len(input) + size
 		}
-		left--
+		came++
 	}
 
-	now := tx.Now()
+	left, now := len(t.Jobs)-came, tx.Now()
 	tx.AfterCommit(func() { t.Taken(taken, left, now) })
 	return nil
 }

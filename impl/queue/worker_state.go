@@ -73,8 +73,8 @@ func (s *workerState) toStop() (ids []compute.JobID) {
 	return ids
 }
 
-// stillRuns notes which jobs the worker names, as eachOnce gives them. One that it was asked to stop and does not name has stopped; one that it still
-// names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
+// stillRuns notes which jobs the worker names, as eachOnce gives them. One that it was asked to stop and does not name has stopped; one
+// that it still names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
 func (s *workerState) stillRuns(named []compute.JobID, now time.Time) {
 	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.sent && !names(named, j.id) })
 	for _, j := range s.stops {
