@@ -231,14 +231,13 @@ func TestEndpoint_WorkersListenWhereTheirReleaseSays(t *testing.T) {
 		ID: endpoint, UserID: "u", Type: compute.LoadBalancer, WorkersMax: 3, Version: 2,
 		Env: map[string]string{compute.EnvPort: "8000", compute.EnvHealthPath: "/health"},
 	})
-	require.Equal(t, "/mine", text(t, c.send(t, "GET", "/mine", "")), "of the release before")
-
 	h := NewHealth(c.queue, func(id compute.WorkerID) []compute.PublishedPort { return c.ports[id] }, c.Dial, c.Log)
 	var under sync.WaitGroup
 	h.round(t.Context(), c.clock.Now(), &under)
 	under.Wait()
 	require.Len(t, pinged, 1)
 	require.True(t, c.queue.Served()[0].Ready)
+	require.Equal(t, "/mine", text(t, c.send(t, "GET", "/mine", "")))
 }
 
 func TestEndpoint_NothingIsSentTwice(t *testing.T) {
