@@ -149,7 +149,9 @@ var _ = area(func() {
 		c.almost(5 * time.Second)
 		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 		c.rest()
-		require.Equal(c, "TIMED_OUT", c.status(id)["status"])
+		ended := c.status(id)
+		require.Equal(c, "TIMED_OUT", ended["status"])
+		require.NotContains(c, fmt.Sprint(ended["error"]), "86400000", "which it no longer had")
 	})
 
 	waited("queue.execution-timeout", []string{"run", "stopJobs"}, 600*time.Second, func(c *Check) {

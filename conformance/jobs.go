@@ -201,10 +201,13 @@ var _ = area(func() {
 		c.policyRange("lowPriority", []string{`1`, `"true"`, `null`}, []string{`true`, `false`})
 	})
 
-	add("queue.policy.defaults", []string{"run", "takeJob"}, func(c *Check) {
+	add("queue.policy.defaults", []string{"run", "takeJob", "createEndpoint"}, func(c *Check) {
 		id := c.submit(job)
 		require.Equal(c, map[string]any{"executionTimeout": 600_000.0, "ttl": 86_400_000.0, "lowPriority": false}, c.takeJob("w", id)["policy"])
 		c.done("w", id, `{}`)
+
+		q := c.on(c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`))
+		require.Equal(c, 300_000.0, q.takeJob("w", q.submit(job))["policy"].(map[string]any)["executionTimeout"])
 	})
 
 	add("queue.s3config", []string{"run", "takeJob", "status"}, func(c *Check) {

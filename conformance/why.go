@@ -54,7 +54,7 @@ var _ = area(func() {
 		c.frozen(func() {
 			id := q.submit(`{"input":{},"policy":{"ttl":10000}}`)
 			c.advance(10 * time.Second)
-			c.hasReason("jobs/"+id, "expired", false, "ttl of 10000 ms exceeded")
+			c.hasReason("jobs/"+id, "expired", false, "its time to live is over")
 
 			id = q.submit(job)
 			q.takeJob("w", id)

@@ -38,6 +38,16 @@ var _ = area(func() {
 		}
 	})
 
+	add("queue.take.batch.bytes", []string{"takeJobs"}, func(c *Check) {
+		ids := []string{c.submit(`{"input":{"text":"` + strings.Repeat("x", 8_000_000) + `"}}`), c.submit(job), c.submit(job)}
+		for _, want := range [][]string{ids[:1], ids[1:]} {
+			require.Equal(c, want, taken(c, c.Queue("GET", "job-take-batch/w?batch_size=9&job_in_progress=1", "")))
+		}
+		for _, id := range ids {
+			c.done("w", id, `{}`)
+		}
+	})
+
 	add("queue.take.hold", []string{"takeJob"}, func(c *Check) { c.held("job-take/w?x=1") })
 	add("queue.take.gone", []string{"takeJob"}, func(c *Check) {
 		c.held("job-take/w?x=1")
@@ -191,9 +201,29 @@ var _ = area(func() {
 			require.Contains(c, c.status(id)["error"], "NaN")
 		}
 	})
+	add("queue.done.refused", []string{"finishJob"}, func(c *Check) {
+		for _, output := range unreadable {
+			id := c.submit(job)
+			c.takeJob("w", id)
+			report := "job-done/w/" + id
+			require.Equal(c, 400, c.Queue("POST", report, `{"status":"IN_PROGRESS","output":`+output+`}`).Status)
+			require.Equal(c, 400, c.Queue("POST", report, `{"output":`+output+`,"status":"IN_PROGRESS"}`).Status)
+			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+
+			require.Equal(c, 400, c.Queue("POST", report, `{"output":`+output+`}`).Status)
+			require.Equal(c, "FAILED", c.status(id)["status"])
+			require.Contains(c, c.status(id)["error"], "the report was refused: ")
+		}
+	})
 	add("queue.stream.refused", []string{"streamJob"}, func(c *Check) {
 		for _, refused := range []func(part string){
 			func(part string) { require.Equal(c, 400, c.Queue("POST", part, `{"output":NaN}`).Status) },
+			func(part string) {
+				require.Equal(c, 400, c.Queue("POST", part, `{"output":`+unreadable[0]+`}`).Status)
+			},
+			func(part string) {
+				require.Equal(c, 400, c.Queue("POST", part, `{"output":`+unreadable[1]+`}`).Status)
+			},
 			func(part string) {
 				long := `{"output":2,"metrics":"` + strings.Repeat("x", 1_000_000) + `"}`
 				require.Equal(c, 400, c.Queue("POST", part, long).Status)
@@ -222,6 +252,9 @@ var _ = area(func() {
 		}
 	})
 })
+
+// unreadable are values that other readers of JSON take.
+var unreadable = []string{`"half of \ud83d"`, strings.Repeat("[", 600) + strings.Repeat("]", 600)}
 
 // held asserts that the request is not answered within a second, and hangs up.
 func (c *Check) held(operation string) {

@@ -37,8 +37,9 @@ type Submission struct {
 type Take struct {
 	Worker compute.WorkerID
 	Jobs   []compute.JobID
-	// Taken is called after the commit with the jobs that were IN_QUEUE, in their order, and the time.
-	Taken func(jobs []TakenJob, now time.Time)
+	Enough int // bytes of inputs: the take ends with the job with which it has so many; 0: it never has enough
+	// Taken is called after the commit with the jobs that were IN_QUEUE, in their order, how many at the end it did not come to, and the time.
+	Taken func(jobs []TakenJob, left int, now time.Time)
 }
 
 // TakenJob is a job as it was taken: IN_PROGRESS, with one attempt more.
@@ -86,18 +87,24 @@ func (s *Submission) In(tx Queue, w compute.WorkerID) (*compute.Job, error) {
 // In takes those of the jobs in a transaction that are IN_QUEUE.
 func (t Take) In(tx Queue) error {
 	taken := make([]TakenJob, 0, len(t.Jobs))
+	came, bytes := 0, 0
 	for _, id := range t.Jobs {
+		if t.Enough > 0 && bytes >= t.Enough {
+			break
+		}
 		j, input, size, ok, err := tx.TakeJob(id, t.Worker)
 		if err != nil {
 			return err
 		}
 		if ok { // not if it ended since it was listed
 			taken = append(taken, TakenJob{Job: j, Input: input, InputSize: size})
+			bytes += len(input) + size
 		}
+		came++
 	}
 
-	now := tx.Now()
-	tx.AfterCommit(func() { t.Taken(taken, now) })
+	left, now := len(t.Jobs)-came, tx.Now()
+	tx.AfterCommit(func() { t.Taken(taken, left, now) })
 	return nil
 }
 

@@ -27,6 +27,7 @@ type job struct {
 	sync      bool
 	begun     time.Time     // when it was submitted
 	stood     time.Duration // in pauses of the server, by then
+	ttl       time.Duration // 0: nobody asks
 	mayVanish bool          // its time to live was cut short
 	gone      bool          // it has vanished
 	alive     time.Time     // when it last was known not to have ended

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,6 +92,9 @@ func (l *load) submit(ctx context.Context, r *rand.Rand) {
 	policy := []string{`,"policy":{"ttl":10000}`, "", `,"policy":{"executionTimeout":5000}`}[min(r.IntN(10), 2)]
 	if j.endpoint == own && r.IntN(10) == 0 { // elsewhere it might wait for ever: it starts no worker
 		policy = `,"policy":{"lowPriority":true}`
+	}
+	if j.ttl = 24 * time.Hour; strings.Contains(policy, "ttl") {
+		j.ttl = 10 * time.Second
 	}
 	l.send(ctx, j, input, policy)
 }

@@ -82,9 +82,9 @@ func (c *calm) judgeEnd(l *ledger, j *job, d document) {
 		if d.Ran < limit {
 			l.violated("job %s ended early: %s", j.id, j.final)
 		}
-	case scan(d.Error, "ttl of %d ms exceeded", &limit):
+	case d.Error == "its time to live is over":
 		// A second of each pause counts, and what time it takes to stop a process and to let it go on.
-		if ran := c.passed(j.begun, j.stood); ran < time.Duration(limit)*time.Millisecond-time.Second {
+		if ran := c.passed(j.begun, j.stood); ran < j.ttl-time.Second {
 			l.violated("job %s ended early, after %s: %s", j.id, ran, j.final)
 		}
 	}

@@ -41,8 +41,8 @@ func TestErrors_PageIsUpToDate(t *testing.T) {
 
 Written by ` + "`make rules`" + ` from [` + "`impl/problem`" + `](../impl/problem/problem.go), the documents and the store.
 
-A refusal over REST and the queue is an ` + "`application/problem+json`" + ` with ` + "`title`, `status`, `detail`" + ` and, where there is more than one thing wrong, ` + "`errors`" + `.
-The queue has ` + "`error`" + ` beside them, with the same sentence, as its clients read it. Over GraphQL it is an item of ` + "`errors`" + `, whose ` + "`extensions.code`" + ` is the code.
+A refusal over REST and the queue is an ` + "`application/problem+json`" + ` with ` + "`title`, `detail`" + ` and, where there is more than one thing wrong, ` + "`errors`" + `.
+REST has ` + "`status`" + ` beside them. The queue has ` + "`error`" + ` in its place, with the sentence of ` + "`detail`" + `: its clients read a ` + "`status`" + ` as that of a job. Over GraphQL it is an item of ` + "`errors`" + `, whose ` + "`extensions.code`" + ` is the code.
 Decide by status and code, never by the text. Every answer has an ` + "`X-Request-Id`" + `, which the log has, too.
 
 | code | status | title | means |

@@ -185,7 +185,7 @@ func (b balancedWorkers) Address(e compute.EndpointID, w compute.WorkerID) strin
 	if b.simulated {
 		return ""
 	}
-	address, _ := proxy.Shown(b.use.workers.Ports(w), b.use.queue.Serving(e).Port)
+	address, _ := proxy.Shown(b.use.workers.Ports(w), b.use.queue.Serving(e, w).Port)
 	return address
 }
 

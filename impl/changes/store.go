@@ -55,8 +55,8 @@ func (s *noted) TakeJobs(ctx context.Context, t store.Take) error {
 		return s.unnoted(func() error { return s.Store.TakeJobs(ctx, t) })
 	}
 	taken := t.Taken
-	t.Taken = func(jobs []store.TakenJob, now time.Time) {
-		taken(jobs, now)
+	t.Taken = func(jobs []store.TakenJob, left int, now time.Time) {
+		taken(jobs, left, now)
 		for i := range jobs {
 			s.log.Note(withWorker(ofJob(jobs[i].Job, Changed), jobs[i].WorkerID)...)
 		}

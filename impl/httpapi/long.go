@@ -112,15 +112,18 @@ func (d *document) size() int {
 // jsonType is the header Content-Type of JSON, which nobody changes in place.
 var jsonType = []string{echo.MIMEApplicationJSON}
 
-// writeDocuments answers 200 with the documents one after the other, as they stand.
+// writeDocuments answers 200 with the documents one after the other, as they stand. Of several long texts the first is opened before there
+// is an answer, and each other one when it is its turn: an answer that held memory for one while it waits for that of another could wait for
+// itself.
 func writeDocuments(c echo.Context, documents ...document) error {
-	size := 0
+	size, opened := 0, false
 	for i := range documents {
 		d := &documents[i]
 		size += d.size()
-		if d.long == nil {
+		if d.long == nil || opened {
 			continue
 		}
+		opened = true
 		if err := d.long.open(contextOf(c), callerOf(c).ID); err != nil {
 			return err
 		}
@@ -147,6 +150,11 @@ func (d *document) write(c echo.Context) error {
 		}
 	}
 	if d.long != nil {
+		if d.long.text == nil {
+			if err := d.long.open(contextOf(c), callerOf(c).ID); err != nil {
+				return err
+			}
+		}
 		if err := d.long.write(c); err != nil {
 			return err
 		}

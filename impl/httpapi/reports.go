@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +26,9 @@ const (
 )
 
 // reported is checked for the report of a worker. One that is too long to be read is refused and fails its job (rules
-// queue.output.limit.report, queue.stream.refused), and so is one with NaN or Infinity, which handlers in Python give and which JSON does not
-// have (rules queue.done.nan, queue.stream.refused). What shows progress is only refused.
+// queue.output.limit.report, queue.stream.refused), and so is one with what handlers give and other readers take: NaN or Infinity, which JSON
+// does not have, half of a surrogate pair, or values nested too deeply (rules queue.done.nan, queue.done.refused, queue.stream.refused). What
+// shows progress is only refused.
 func (f *front) reported(op *validate.Op, r *request) error {
 	sent, begin := r.Request(), (*beginning)(nil)
 	if sent.ContentLength < 0 { // it is read before it shows that it is too long
@@ -47,6 +49,9 @@ func (f *front) reported(op *validate.Op, r *request) error {
 		}
 	case r.read && compute.CodeOf(err) == compute.Rejected && hasNaN(op, r.raw):
 		f.failReport(r, "the output has NaN or Infinity, which JSON does not have")
+	case r.read && f.isResult(err, r.raw):
+		refused, _ := errors.AsType[*compute.Error](err)
+		f.failReport(r, "the report was refused: "+refused.Detail)
 	}
 
 	return err
@@ -68,6 +73,24 @@ func (f *front) failReport(r *request, why string) {
 	if err != nil {
 		f.Log.Warn("the job of a report that was refused did not fail", "job", r.Param("jobId"), "err", err)
 	}
+}
+
+// isResult reports whether a body that was refused with the error is a result, or a part of one, to other readers of JSON.
+func (f *front) isResult(err error, raw []byte) bool {
+	deep := errors.Is(err, validate.ErrDeep)
+	if !deep && !errors.Is(err, validate.ErrUTF8) {
+		return false
+	}
+
+	var report struct{ Status json.RawMessage }
+	switch broken := json.Unmarshal(raw, &report) != nil; {
+	case f.id == streamJob:
+		return !broken || deep
+	case broken: // deeper than what reads it here goes, too
+		begins := beginning{first: raw[:min(len(raw), 2*len(progressBegins))]}
+		return deep && !begins.isProgress(false)
+	}
+	return string(report.Status) != `"`+string(compute.JobInProgress)+`"`
 }
 
 // hasNaN reports whether a body that is no JSON would be a result, or a part of one, if there were numbers in place of NaN and

@@ -159,7 +159,10 @@ func (h workerHandlers) Ping(c echo.Context, e worker.EndpointID, w worker.Worke
 
 	var ids []compute.JobID
 	for name := range strings.SplitSeq(value(p.JobID), ",") {
-		ids = append(ids, compute.JobID(name))
+		j := compute.JobID(name)
+		if _, is := j.Key(); is { // or no job has it, and there may be a million of the kind
+			ids = append(ids, j)
+		}
 	}
 	return acknowledged(c, h.Queue.Ping(user, compute.EndpointID(e), id, ids))
 }

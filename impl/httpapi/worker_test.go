@@ -5,12 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/limit"
 )
 
 // hungUp is the connection of a worker that is gone: it takes what is written, as a socket's buffer does, and fails when it
@@ -38,4 +42,32 @@ func TestWorker_JobOfAGoneOneWaitsAgain(t *testing.T) {
 	taken := e.call("GET", base+"job-take/other", token, "")
 	require.Equal(t, 200, taken.Code)
 	require.Contains(t, taken.Body.String(), job.ID)
+}
+
+// Others hold all of the memory of large answers but for one piece.
+func TestWorker_BatchOfLongInputsTakesTheMemoryOfOnePiece(t *testing.T) {
+	t.Parallel()
+	answers := limit.NewAnswers(time.Second)
+	e := openWith(t, func(s *httpapi.Services) { s.Answers = answers })
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	base := "/v2/" + string(e.endpoint) + "/"
+	text := strings.Repeat("x", 300_000)
+	for range 3 {
+		require.Equal(t, 200, e.call("POST", base+"run", token, `{"input":{"text":"`+text+`"}}`).Code)
+	}
+	whole, err := answers.Whole(t.Context(), "others", 32_000_000)
+	require.NoError(t, err)
+	defer whole()
+	pieces, err := answers.Piece(t.Context(), "others", 48_000_000-compute.PieceSize)
+	require.NoError(t, err)
+	defer pieces()
+
+	taken := e.call("GET", base+"job-take-batch/w?batch_size=3", token, "")
+	require.Equal(t, 200, taken.Code, taken.Body.String())
+	var jobs []struct{ Input struct{ Text string } }
+	require.NoError(t, json.Unmarshal(taken.Body.Bytes(), &jobs))
+	require.Len(t, jobs, 3)
+	for _, j := range jobs {
+		require.True(t, j.Input.Text == text, "each comes as it was sent")
+	}
 }

@@ -124,7 +124,7 @@ func unneeded(d queue.Demand, stopped []compute.WorkerID, needed int) (ids []com
 // requests that find none wait. Those that are not healthy count, so that no failing one makes more.
 func balance(d queue.Demand, want int, now time.Time) (out decision) {
 	e := d.Endpoint
-	have, stale, ready, coming := 0, 0, 0, 0
+	have, stale, ready, coming, serving := 0, 0, 0, 0, 0
 	for _, w := range d.Workers {
 		switch {
 		case w.Draining:
@@ -132,12 +132,15 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 			out.stop = append(out.stop, w.ID)
 		default:
 			have++
+			if serves(w) {
+				serving++
+			}
 			switch {
 			case w.Stale:
 				stale++
 			case beginning(w):
 				coming++
-			case w.Status != compute.WorkerUnhealthy:
+			case serves(w):
 				ready++
 			}
 		}
@@ -154,23 +157,42 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 		if w.Draining || w.Leaving {
 			continue
 		}
-		resting := w.Requests == 0 && !beginning(w)
 		spare := have > want
+		if serves(w) {
+			spare = serving > want // one that begins, or is not healthy, stands in for none
+		}
+		rested := w.Requests == 0 && !beginning(w) && now.Sub(w.IdleSince) >= e.IdleTimeout
 		surplus := have > e.WorkersMax
 		replaced := w.Stale && retire > 0
-		if surplus || replaced || spare && w.Status == compute.WorkerThrottled || spare && resting && now.Sub(w.IdleSince) >= e.IdleTimeout {
-			have--
-			if w.Stale {
-				retire--
-			}
-			out.stop = append(out.stop, w.ID)
+		if !surplus && !replaced && (!spare || !rested && w.Status != compute.WorkerThrottled) {
+			continue
 		}
+
+		have--
+		if serves(w) {
+			serving--
+		}
+		if w.Stale {
+			retire--
+		}
+		out.stop = append(out.stop, w.ID)
 	}
 
 	return out
 }
 
+// serves reports whether requests go to the worker, of an endpoint that balances load.
+func serves(w queue.WorkerView) bool { return !beginning(w) && w.Status != compute.WorkerUnhealthy }
+
 // leastBusy gives the workers in the order in which they go: those first that no request would miss.
 func leastBusy(all []queue.WorkerView) []queue.WorkerView {
-	return slices.SortedStableFunc(slices.Values(all), func(a, b queue.WorkerView) int { return cmp.Compare(a.Requests, b.Requests) })
+	return slices.SortedStableFunc(slices.Values(all), func(a, b queue.WorkerView) int {
+		if serves(a) != serves(b) {
+			if serves(b) {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Requests, b.Requests)
+	})
 }

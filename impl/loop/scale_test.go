@@ -79,8 +79,8 @@ func TestDecide_WhoGoesWhereLoadIsBalanced(t *testing.T) {
 	idle, fresh, ill := worker("i", compute.WorkerIdle, 0, 10*time.Second), worker("f", compute.WorkerIdle, 0, 9*time.Second), worker("u", compute.WorkerUnhealthy, 0, time.Hour)
 	leaving := running
 	leaving.Leaving = true
-	one := e
-	one.WorkersMax = 1
+	one, least := e, e
+	one.WorkersMax, least.WorkersMin = 1, 1
 	with := func(e compute.Endpoint, waiting, held int, workers ...queue.WorkerView) queue.Demand {
 		return queue.Demand{Endpoint: e, Waiting: waiting, Held: held, Workers: workers}
 	}
@@ -101,6 +101,13 @@ func TestDecide_WhoGoesWhereLoadIsBalanced(t *testing.T) {
 		"the old one goes that has fewer requests":    {with(e, 0, 3, stale(running), stale(worker("l", compute.WorkerRunning, 1, 0)), fresh), decision{stop: []compute.WorkerID{"l"}}},
 		"the only one that may be goes first":         {with(one, 0, 2, stale(running)), decision{stop: []compute.WorkerID{"r"}}},
 		"those over the maximum go at once":           {with(one, 0, 3, running, worker("l", compute.WorkerRunning, 1, 0)), decision{stop: []compute.WorkerID{"l"}}},
+		"an idle old one stays until a new one is up": {with(least, 0, 0, stale(idle), starting), decision{}},
+		"none that is up goes for one that is not":    {with(least, 0, 0, idle, starting), decision{}},
+		"none that is healthy goes for one that is not": {
+			with(least, 0, 0, idle, ill), decision{stop: []compute.WorkerID{"u"}},
+		},
+		"of two that nobody needs one goes":             {with(least, 0, 0, idle, worker("j", compute.WorkerIdle, 0, time.Hour)), decision{stop: []compute.WorkerID{"i"}}},
+		"of those over the maximum the one not up goes": {with(one, 0, 0, fresh, starting), decision{stop: []compute.WorkerID{"s"}}},
 	} {
 		require.Equal(t, c.want, decide(c.d, now), name)
 	}

@@ -33,8 +33,8 @@ const workerHeader = "X-Runpod-Worker-Id"
 type Requests interface {
 	// Enter waits for a worker; see queue.Queue.
 	Enter(ctx context.Context, user compute.UserID, e compute.EndpointID, wish queue.Wish) (*queue.Turn, error)
-	// Serving gives where the workers of an endpoint listen.
-	Serving(e compute.EndpointID) compute.Serving
+	// Serving gives where a worker of an endpoint listens.
+	Serving(e compute.EndpointID, w compute.WorkerID) compute.Serving
 	// SetCondition notes how a worker is.
 	SetCondition(e compute.EndpointID, w compute.WorkerID, c queue.Condition, detail string)
 }
@@ -204,7 +204,7 @@ func (t toWorkers) RoundTrip(r *http.Request) (*http.Response, error) {
 		if t.p.Simulated {
 			return nil, refusal{status: http.StatusBadGateway, detail: "the workers of this server are simulated: nothing listens in them"}
 		}
-		port := t.p.Requests.Serving(v.endpoint).Port
+		port := t.p.Requests.Serving(v.endpoint, v.turn.Worker).Port
 		address, known := Where(t.p.Ports(v.turn.Worker), port)
 		err := error(refusal{status: http.StatusBadGateway, detail: "port " + strconv.Itoa(port) + " of the worker is not reachable from here"})
 		if known {

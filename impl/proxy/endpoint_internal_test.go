@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -212,6 +213,31 @@ func TestEndpoint_AnotherWorkerGetsWhatOneCouldNotBeSent(t *testing.T) {
 	for _, w := range c.queue.Served() {
 		require.Equal(t, w.Worker == "w0", w.Ready, "one that is not reached is out at once")
 	}
+}
+
+func TestEndpoint_WorkersListenWhereTheirReleaseSays(t *testing.T) {
+	t.Parallel()
+	pinged := make(chan struct{}, 1)
+	c := newCrew(t, []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.URL.Path)
+		if r.URL.Path == "/ping" {
+			select {
+			case pinged <- struct{}{}:
+			default:
+			}
+		}
+	}})
+	c.queue.SetEndpoint(compute.Endpoint{
+		ID: endpoint, UserID: "u", Type: compute.LoadBalancer, WorkersMax: 3, Version: 2,
+		Env: map[string]string{compute.EnvPort: "8000", compute.EnvHealthPath: "/health"},
+	})
+	h := NewHealth(c.queue, func(id compute.WorkerID) []compute.PublishedPort { return c.ports[id] }, c.Dial, c.Log)
+	var under sync.WaitGroup
+	h.round(t.Context(), c.clock.Now(), &under)
+	under.Wait()
+	require.Len(t, pinged, 1)
+	require.True(t, c.queue.Served()[0].Ready)
+	require.Equal(t, "/mine", text(t, c.send(t, "GET", "/mine", "")))
 }
 
 func TestEndpoint_NothingIsSentTwice(t *testing.T) {

@@ -85,8 +85,7 @@ func (h *Health) round(ctx context.Context, now time.Time, under *sync.WaitGroup
 			one = &checked{}
 		}
 		there[w.Worker] = one
-		at := w.Endpoint.Serving()
-		address, up := Where(h.ports(w.Worker), at.HealthPort)
+		address, up := Where(h.ports(w.Worker), w.At.HealthPort)
 		if !up || one.busy || w.Ready && now.Sub(one.last) < healthyPause {
 			continue
 		}
@@ -98,9 +97,9 @@ func (h *Health) round(ctx context.Context, now time.Time, under *sync.WaitGroup
 		}
 		one.busy, one.last = true, now
 		under.Go(func() {
-			condition, detail := h.check(ctx, address, at)
+			condition, detail := h.check(ctx, address, w.At)
 			if ctx.Err() == nil {
-				h.crew.SetCondition(w.Endpoint.ID, w.Worker, condition, detail)
+				h.crew.SetCondition(w.Endpoint, w.Worker, condition, detail)
 			}
 			<-h.places
 			h.mu.Lock()

@@ -222,14 +222,23 @@ func (q *Queue) balanced(user compute.UserID, id compute.EndpointID) (*dispatche
 	return d, nil
 }
 
-// Serving gives where the workers of an endpoint listen.
-func (q *Queue) Serving(e compute.EndpointID) compute.Serving {
+// Serving gives where a worker of an endpoint listens: as the release says that it is made of, whatever the latest one says. Of a worker
+// of an earlier release that was taken up after a restart only the latter is known.
+func (q *Queue) Serving(e compute.EndpointID, w compute.WorkerID) compute.Serving {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if d := q.dispatchers[e]; d != nil {
-		return d.endpoint.Serving()
+		return d.serving(w)
 	}
 	return compute.Endpoint{}.Serving()
+}
+
+// serving is Serving. The caller has the lock.
+func (d *dispatcher) serving(w compute.WorkerID) compute.Serving {
+	if s := d.workers[w]; s != nil && s.serving != (compute.Serving{}) {
+		return s.serving
+	}
+	return d.endpoint.Serving()
 }
 
 // serves reports whether the worker gets new requests.
@@ -310,22 +319,23 @@ func (d *dispatcher) inProgress() (n int) {
 
 // Served is a worker of an endpoint that balances load, as far as its health goes.
 type Served struct {
-	Endpoint compute.Endpoint
+	Endpoint compute.EndpointID
 	Worker   compute.WorkerID
-	Ready    bool // it was healthy when it was asked last
+	At       compute.Serving // where it listens
+	Ready    bool            // it was healthy when it was asked last
 }
 
 // Served gives the workers whose health is to be checked: those that are not about to end.
 func (q *Queue) Served() (all []Served) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, d := range q.dispatchers {
+	for e, d := range q.dispatchers {
 		if d.endpoint.Type != compute.LoadBalancer {
 			continue
 		}
 		for id, s := range d.workers {
 			if s.managed && !s.draining && !s.leaving {
-				all = append(all, Served{d.endpoint, id, s.serves()})
+				all = append(all, Served{e, id, d.serving(id), s.serves()})
 			}
 		}
 	}

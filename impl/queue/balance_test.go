@@ -208,6 +208,24 @@ func TestBalance_SoManyRequestsAtATime(t *testing.T) {
 	require.Zero(t, b.demand().Held)
 }
 
+func TestBalance_WorkersListenWhereTheirReleaseSays(t *testing.T) {
+	t.Parallel()
+	b := balancing(t, "w1")
+	before := b.e.Serving()
+	b.e.Version, b.e.Env = 3, map[string]string{compute.EnvPort: "8000", compute.EnvHealthPath: "/health"}
+	b.queue.SetEndpoint(b.e)
+	b.queue.WorkerStarted(b.e.ID, "w2", 3)
+	b.queue.WorkerStarted(b.e.ID, "w3", 2) // taken up after a restart
+
+	want := map[compute.WorkerID]compute.Serving{"w1": before, "w2": b.e.Serving(), "w3": b.e.Serving()}
+	served := map[compute.WorkerID]compute.Serving{}
+	for _, w := range b.queue.Served() {
+		served[w.Worker] = w.At
+		require.Equal(t, w.At, b.queue.Serving(w.Endpoint, w.Worker))
+	}
+	require.Equal(t, want, served)
+}
+
 func TestBalance_AnotherTurnCountsOnce(t *testing.T) {
 	t.Parallel()
 	b := balancing(t, "w1", "w2")

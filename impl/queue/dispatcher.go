@@ -2,7 +2,6 @@ package queue
 
 import (
 	"slices"
-	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -32,10 +31,11 @@ type heldTake struct {
 	reserved bool // a job is being stored for it: something will be given
 }
 
-// handover is what a held take gets: the id of a job that waited, or a job that was stored as taken; neither if it could not
+// handover is what a held take gets: the id of a job that waited, and how, or a job that was stored as taken; neither if it could not
 // be stored.
 type handover struct {
 	id    compute.JobID
+	was   waiting
 	taken *Taken
 }
 
@@ -70,23 +70,28 @@ func (d *dispatcher) worker(w compute.WorkerID) *workerState {
 // if it has waited before. fresh says that nobody else can know of it: from what others know they may have ended it since it was
 // read.
 func (d *dispatcher) push(j compute.Job, front, fresh bool) {
+	w := waitingJob(&j)
+	w.returned, w.plain = front, fresh && j.Retries == 0
 	for i, t := range d.takes {
 		if !d.mayHold(t.worker, j.ID) {
 			d.takes = slices.Delete(d.takes, i, i+1)
-			t.given <- handover{id: j.ID}
+			t.given <- handover{id: j.ID, was: w}
 			return
 		}
 	}
 
 	f := d.line(j.LowPriority)
-	key, _ := j.ID.Key() // it has one: New sees to it
-
-	w := waiting{key, wait{since: j.QueuedAt.UnixMilli(), returned: front, plain: fresh && j.Retries == 0}}
 	if front {
 		f.unshift(w)
 	} else {
 		f.push(w)
 	}
+}
+
+// waitingJob gives how a job waits whose row is IN_QUEUE.
+func waitingJob(j *compute.Job) waiting {
+	key, _ := j.ID.Key() // it has one: New sees to it
+	return waiting{key, wait{since: j.QueuedAt.UnixMilli(), low: j.LowPriority}}
 }
 
 // line gives the fifo of a priority.
@@ -97,16 +102,18 @@ func (d *dispatcher) line(low bool) *fifo {
 	return &d.normal
 }
 
-// putBack puts jobs back at the front, whatever their priority: it was their turn.
-func (d *dispatcher) putBack(ids []compute.JobID, now time.Time) {
-	for _, id := range slices.Backward(ids) {
-		key, _ := id.Key() // from which the id was made
-		d.normal.unshift(waiting{key, wait{since: now.UnixMilli(), returned: true}})
+// putBack puts jobs that were taken out back at the front of the queue of their priority, in their order: it was their turn. Others may
+// know of them by now, and have ended them.
+func (d *dispatcher) putBack(jobs []waiting) {
+	for _, w := range slices.Backward(jobs) {
+		w.returned, w.plain = true, false
+		d.line(w.low).unshift(w)
 	}
 }
 
-// pop takes at most n jobs that the worker cannot be holding, those of normal priority first.
-func (d *dispatcher) pop(w compute.WorkerID, n int) []compute.JobID {
+// pop takes at most n jobs out that the worker cannot be holding, those of normal priority first. It gives their ids, and appends how they
+// waited to was.
+func (d *dispatcher) pop(w compute.WorkerID, n int, was []waiting) ([]compute.JobID, []waiting) {
 	var ids []compute.JobID
 	for _, f := range []*fifo{&d.normal, &d.low} {
 		var passed []waiting
@@ -121,7 +128,7 @@ func (d *dispatcher) pop(w compute.WorkerID, n int) []compute.JobID {
 				continue
 			}
 
-			ids = append(ids, id)
+			ids, was = append(ids, id), append(was, next)
 		}
 
 		for _, p := range slices.Backward(passed) {
@@ -129,7 +136,7 @@ func (d *dispatcher) pop(w compute.WorkerID, n int) []compute.JobID {
 		}
 	}
 
-	return ids
+	return ids, was
 }
 
 // find gives a waiting job, if it waits.
@@ -207,13 +214,14 @@ func (d *dispatcher) withdraw(t *heldTake) handover {
 
 // wake hands waiting jobs to waiting workers, as long as there is one for the other, longest first.
 func (d *dispatcher) wake() {
+	var one [1]waiting
 	for i := 0; i < len(d.takes); {
-		ids := d.pop(d.takes[i].worker, 1)
+		ids, was := d.pop(d.takes[i].worker, 1, one[:0])
 		if len(ids) == 0 {
 			i++ // nothing waits, or nothing that this one may have
 			continue
 		}
-		d.takes[i].given <- handover{id: ids[0]}
+		d.takes[i].given <- handover{id: ids[0], was: was[0]}
 		d.takes = slices.Delete(d.takes, i, i+1)
 	}
 }

@@ -21,6 +21,7 @@ type wait struct {
 	since    int64 // milliseconds since 1970
 	returned bool  // it came back to the front: it may wait for less long than those behind it
 	plain    bool  // its status has nothing but its id, its status and since
+	low      bool  // of low priority
 }
 
 // blockLength is how many jobs a block has at most: 3 KB of them, which are moved when one leaves from the middle.

@@ -22,7 +22,6 @@ type filling struct {
 type stored struct {
 	id       compute.JobID
 	endpoint compute.EndpointID
-	low      bool
 	wait
 }
 
@@ -50,7 +49,7 @@ func (m *memory) fill(fresh bool) *filling {
 // add has a job queued after those that were added before.
 func (f *filling) add(j compute.Job) {
 	f.part = append(f.part, stored{
-		id: j.ID, endpoint: j.EndpointID, low: j.LowPriority, wait: wait{since: j.QueuedAt.UnixMilli(), plain: j.Retries == 0},
+		id: j.ID, endpoint: j.EndpointID, wait: wait{since: j.QueuedAt.UnixMilli(), plain: j.Retries == 0, low: j.LowPriority},
 	})
 	if len(f.part) < partLength {
 		return

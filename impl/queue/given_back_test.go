@@ -18,13 +18,15 @@ import (
 // meddled is a store in whose calls something else happens.
 type meddled struct {
 	store.Store
-	taking  func()       // before jobs are taken
+	taking  func() error // before jobs are taken, which fails with its error
 	writing func() error // before a write, which fails with its error
 }
 
 func (m *meddled) TakeJobs(ctx context.Context, t store.Take) error {
 	if m.taking != nil {
-		m.taking()
+		if err := m.taking(); err != nil {
+			return err
+		}
 	}
 	return m.Store.TakeJobs(ctx, t)
 }
@@ -76,15 +78,50 @@ func TestTake_WorkerThatIsToEndMeanwhileGetsNothing(t *testing.T) {
 	b := open(t)
 	m := b.meddle()
 	id := b.run(queue.Submission{})
-	m.taking = func() {
+	m.taking = func() error {
 		m.taking = nil
 		require.True(t, b.queue.Drain(b.endpoint, "w"), "it holds nothing yet")
+		return nil
 	}
 
 	require.Empty(t, b.take("w", 1))
 	require.Equal(t, compute.JobInQueue, b.status(id).Status)
 	require.Equal(t, []compute.JobID{id}, b.take("w2", 1))
 	require.Zero(t, b.status(id).Retries, "no attempt is spent")
+}
+
+func TestTake_ThatTheStorageRefusesLeavesEachJobInItsLine(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	m := b.meddle()
+	normal := []compute.JobID{b.run(queue.Submission{})}
+	low := []compute.JobID{b.run(queue.Submission{LowPriority: true}), b.run(queue.Submission{LowPriority: true})}
+	broken := errors.New("broken")
+	m.taking = func() error { return broken }
+	_, err := b.queue.Take(t.Context(), user, b.endpoint, "w", 2)
+	require.ErrorIs(t, err, broken)
+
+	m.taking = nil
+	normal = append(normal, b.run(queue.Submission{}))
+	require.Equal(t, append(normal, low...), b.take("w", 100))
+}
+
+func TestTake_BatchEndsWhereItsInputsAreEnough(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	input := json.RawMessage(`{"text":"` + strings.Repeat("x", 3_000_000) + `"}`)
+	var ids []compute.JobID
+	for range 4 {
+		ids = append(ids, b.run(queue.Submission{Input: input}))
+	}
+	ids = append(ids, b.run(queue.Submission{LowPriority: true}), b.run(queue.Submission{LowPriority: true}))
+
+	require.Equal(t, ids[:3], b.take("w", 5))
+	last := b.run(queue.Submission{})
+	require.Equal(t, []compute.JobID{ids[3], last, ids[4], ids[5]}, b.take("w", 100), "the others wait on where they were")
+	for _, id := range ids {
+		require.Zero(t, b.status(id).Retries)
+	}
 }
 
 func TestPurge_LeavesWhatItDidNotComeToAsItStood(t *testing.T) {

@@ -408,7 +408,7 @@ func (m *reference) sweep() {
 			m.order = without(m.order, id)
 			continue
 		}
-		j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
+		j.Error = "its time to live is over"
 		m.stop(j, compute.JobTimedOut)
 	}
 }
@@ -463,10 +463,10 @@ func (m *reference) restart() {
 // health gives the endpoint in numbers.
 func (m *reference) health(e compute.EndpointID) queue.Health {
 	h := queue.Health{Jobs: m.lines[e].counts, Workers: map[compute.WorkerStatus]int64{compute.WorkerThrottled: 0}}
-	for w := range m.lines[e].workers {
+	for w, s := range m.lines[e].workers {
 		status := m.workerStatus(e, w)
 		h.Workers[status]++
-		if status == compute.WorkerIdle {
+		if status == compute.WorkerIdle && !s.draining && !s.leaving {
 			h.Ready = append(h.Ready, w)
 		}
 	}

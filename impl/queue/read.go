@@ -211,7 +211,7 @@ func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, co
 	for id, s := range d.workers {
 		status := s.status()
 		h.Workers[status]++
-		if status == compute.WorkerIdle {
+		if status == compute.WorkerIdle && !s.draining && !s.leaving {
 			h.Ready = append(h.Ready, id)
 		}
 	}

@@ -220,7 +220,7 @@ func (q *Queue) markStale(e compute.EndpointID, id compute.JobID) {
 // had never been taken.
 func (q *Queue) untake(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) error {
 	err := q.store.Write(ctx, func(tx store.Tx) error {
-		var waiting []compute.JobID
+		var back []waiting
 		for _, id := range ids {
 			j, err := tx.Job(id)
 			if compute.CodeOf(err) == compute.NotFound {
@@ -237,11 +237,11 @@ func (q *Queue) untake(ctx context.Context, e compute.EndpointID, w compute.Work
 			}
 
 			if j.Status == compute.JobInQueue {
-				waiting = append(waiting, id)
+				back = append(back, waitingJob(&j))
 			}
 		}
 
-		tx.AfterCommit(func() { q.untook(e, w, waiting) })
+		tx.AfterCommit(func() { q.untook(e, w, back) })
 		return nil
 	})
 	if err == nil {
@@ -251,24 +251,29 @@ func (q *Queue) untake(ctx context.Context, e compute.EndpointID, w compute.Work
 }
 
 // untook has memory follow what untake did.
-func (q *Queue) untook(e compute.EndpointID, w compute.WorkerID, waiting []compute.JobID) {
+func (q *Queue) untook(e compute.EndpointID, w compute.WorkerID, back []waiting) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
 	now := q.clock.Now()
-	for _, id := range waiting {
+	for i := range back {
+		id := back[i].key.ID()
 		if h := q.held[id]; h != nil && h.worker == w {
 			q.release(id, now)
 		}
 	}
+	q.putBack(e, back)
+}
 
+// putBack puts jobs that nobody got back to the front. The caller has the lock.
+func (q *Queue) putBack(e compute.EndpointID, jobs []waiting) {
 	if d := q.dispatchers[e]; d != nil && !d.gone {
-		d.putBack(waiting, now)
+		d.putBack(jobs)
 		d.wake()
 		return
 	}
-
-	for _, id := range waiting { // adopting cancels them
+	for i := range jobs { // adopting cancels them
+		id := jobs[i].key.ID()
 		q.doubts.add(e, func(ctx context.Context) error { return q.adopt(ctx, e, id) })
 	}
 }

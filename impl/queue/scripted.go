@@ -21,15 +21,16 @@ func (q *Queue) TakeNow(ctx context.Context, user compute.UserID, e compute.Endp
 	s := q.see(d, w)
 	s.unhealthy, s.scripted = "", true
 	var ids []compute.JobID
+	var was []waiting
 	if !s.draining && !s.leaving {
-		ids = d.pop(w, n)
+		ids, was = d.pop(w, n, nil)
 	}
 	q.mu.Unlock()
 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	taken, err := q.takeJobs(ctx, e, w, ids)
+	taken, err := q.takeJobs(ctx, e, w, ids, was)
 	if err == nil {
 		q.meterTaken(ctx, e, taken)
 	}

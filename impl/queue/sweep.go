@@ -242,7 +242,7 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 // expireOne ends a job whose time to live is over.
 func (q *Queue) expireOne(tx store.Queue, j compute.Job) (*ending, error) {
 	one := &ending{endpoint: j.EndpointID, holder: anyHolder, decide: func(j *compute.Job) compute.JobEvent {
-		j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
+		j.Error = "its time to live is over" // which may be another one by now than it was submitted with
 		return compute.JobExpire
 	}}
 	if j.Status != compute.JobInQueue { // it was listed without its output, which stays

@@ -35,11 +35,12 @@ func (q *Queue) takeOpen(ctx context.Context, user compute.UserID, e compute.End
 func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, hold time.Duration) ([]Taken, error) {
 	timeout, stop := q.clock.After(hold)
 	defer stop()
+	var one [1]waiting // most takes have one job, for which this takes no more memory
 	for over := false; !over; {
 		if err := q.resolveAll(ctx, e); err != nil {
 			return nil, err
 		}
-		ids, t, s, err := q.offer(user, e, w, n)
+		ids, was, t, s, err := q.offer(user, e, w, n, one[:0])
 		if err != nil {
 			return nil, err
 		}
@@ -56,10 +57,10 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 				continue
 			}
 
-			ids = []compute.JobID{h.id}
+			ids, was = []compute.JobID{h.id}, append(one[:0], h.was)
 		}
 
-		taken, err := q.takeJobs(ctx, e, w, ids)
+		taken, err := q.takeJobs(ctx, e, w, ids, was)
 		if err != nil || len(taken) > 0 {
 			q.meterTaken(ctx, e, taken)
 			return taken, err
@@ -69,22 +70,22 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 	return nil, ctx.Err()
 }
 
-// offer gives what waits or, if nothing does, has the take wait.
-func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]compute.JobID, *heldTake, *workerState, error) {
+// offer gives what waits, as pop does, or, if nothing does, has the take wait.
+func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, room []waiting) ([]compute.JobID, []waiting, *heldTake, *workerState, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
 	d, err := q.dispatcher(user, e)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	s := q.see(d, w)
 	s.unhealthy = ""
 
 	served := !s.draining && !s.leaving
 	if served {
-		if ids := d.pop(w, n); len(ids) > 0 {
-			return ids, nil, s, nil
+		if ids, was := d.pop(w, n, room); len(ids) > 0 {
+			return ids, was, nil, s, nil
 		}
 	}
 
@@ -93,7 +94,7 @@ func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.Worke
 		d.takes = append(d.takes, t)
 	}
 	s.polls++
-	return nil, t, s, nil
+	return nil, nil, t, s, nil
 }
 
 // await holds a take until a job is given to it. over reports that the hold is over, also with a job that was given in the last
@@ -127,9 +128,8 @@ func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e comput
 
 	s.polls--
 	late := ctx.Err() != nil || s.draining || s.leaving
-	if d := q.dispatchers[e]; late && h.id != "" && d != nil {
-		d.putBack([]compute.JobID{h.id}, q.clock.Now())
-		d.wake()
+	if late && h.id != "" {
+		q.putBack(e, []waiting{h.was})
 	}
 	q.mu.Unlock()
 	if late && h.taken != nil {
@@ -142,17 +142,25 @@ func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e comput
 	return h, over
 }
 
-// takeJobs makes those of the jobs the worker's that still wait. A worker that hung up meanwhile, or is to end, loses them again at once.
-func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) ([]Taken, error) {
+// enoughInput is how many bytes of inputs a batch has with its last job: they are in memory while they are sent, but for long ones, and the
+// leases run while they are under way (rule queue.take.batch.bytes).
+const enoughInput = 8_000_000
+
+// takeJobs makes those of the jobs the worker's that still wait, up to enough; the others wait on, as they did. A worker that hung up
+// meanwhile, or is to end, loses them again at once.
+func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID, was []waiting) ([]Taken, error) {
 	if err := q.roomForDoubt(); err != nil {
-		q.requeue(e, ids)
+		q.requeue(e, was)
 		return nil, err
 	}
 
-	var taken []Taken
-	ends := false
-	err := q.store.TakeJobs(context.WithoutCancel(ctx), store.Take{Worker: w, Jobs: ids, Taken: func(jobs []Taken, now time.Time) {
-		taken = jobs
+	var got struct {
+		taken []Taken
+		left  int  // jobs at the end that it did not come to
+		ends  bool // the worker, meanwhile
+	}
+	err := q.store.TakeJobs(context.WithoutCancel(ctx), store.Take{Worker: w, Jobs: ids, Enough: enoughInput, Taken: func(jobs []Taken, left int, now time.Time) {
+		got.taken, got.left = jobs, left
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		for _, t := range jobs {
@@ -162,7 +170,7 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 			}
 		}
 		if d := q.dispatchers[e]; d != nil && d.workers[w] != nil {
-			ends = d.workers[w].draining || d.workers[w].leaving
+			got.ends = d.workers[w].draining || d.workers[w].leaving
 		}
 	}})
 
@@ -171,26 +179,25 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 		q.doubt(e, func(ctx context.Context) error { return q.untake(ctx, e, w, ids) })
 		return nil, err
 	case err != nil:
-		q.requeue(e, ids)
+		q.requeue(e, was)
 		return nil, err
+	case got.left > 0:
+		q.requeue(e, was[len(was)-got.left:])
 	}
 
 	q.demand(e)
-	if (ctx.Err() != nil || ends) && len(taken) > 0 {
-		q.HandBack(taken)
+	if (ctx.Err() != nil || got.ends) && len(got.taken) > 0 {
+		q.HandBack(got.taken)
 		return nil, ctx.Err()
 	}
-	return taken, nil
+	return got.taken, nil
 }
 
 // requeue puts jobs that nobody got back to the front.
-func (q *Queue) requeue(e compute.EndpointID, ids []compute.JobID) {
+func (q *Queue) requeue(e compute.EndpointID, jobs []waiting) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if d := q.dispatchers[e]; d != nil {
-		d.putBack(ids, q.clock.Now())
-		d.wake()
-	}
+	q.putBack(e, jobs)
 }
 
 // HandBack puts jobs that could not be handed over back in the queue as if they had never been taken.

@@ -33,6 +33,7 @@ type workerState struct {
 	jobs      map[compute.JobID]bool // that it holds; whether they are of low priority
 	requests  int                    // in progress, where the endpoint balances load
 	sick      time.Time              // since when it has not been healthy there; zero: it is
+	serving   compute.Serving        // where it listens there; zero: nobody knows but from the endpoint as it is now
 	named     []compute.JobID        // by its last ping
 	stops     []stopping
 	stopped   chan struct{} // receives when stops grew
@@ -72,10 +73,10 @@ func (s *workerState) toStop() (ids []compute.JobID) {
 	return ids
 }
 
-// stillRuns notes which jobs the worker names. One that it was asked to stop and does not name has stopped; one that it still
-// names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
+// stillRuns notes which jobs the worker names, as eachOnce gives them. One that it was asked to stop and does not name has stopped; one
+// that it still names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
 func (s *workerState) stillRuns(named []compute.JobID, now time.Time) {
-	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.sent && !slices.Contains(named, j.id) })
+	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.sent && !names(named, j.id) })
 	for _, j := range s.stops {
 		if j.sent && s.managed && now.Sub(j.since) >= stopPatience {
 			s.leaving = true

@@ -43,8 +43,10 @@ func (q *Queue) contact(user compute.UserID, e compute.EndpointID, w compute.Wor
 	return err
 }
 
-// Ping extends the leases of those named jobs that the worker holds. A job that it lost and does not name it may have again.
+// Ping extends the leases of those named jobs that the worker holds. A job that it lost and does not name it may have again. The ids are
+// sorted in place.
 func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) error {
+	ids = eachOnce(ids) // without the lock: a ping may name very many
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -56,7 +58,7 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 
 	s := q.see(d, w)
 	for id := range d.lost {
-		if !slices.Contains(ids, id) {
+		if !names(ids, id) {
 			d.stopped(w, id)
 		}
 	}
@@ -69,6 +71,22 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	d.wake()
 
 	return nil
+}
+
+// eachOnce gives the ids that jobs can have, sorted and each once, in the memory of those that it gets.
+func eachOnce(ids []compute.JobID) []compute.JobID {
+	ids = slices.DeleteFunc(ids, func(id compute.JobID) bool {
+		_, is := id.Key()
+		return !is
+	})
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// names reports whether the id is among those that eachOnce gave.
+func names(ids []compute.JobID, id compute.JobID) bool {
+	_, is := slices.BinarySearch(ids, id)
+	return is
 }
 
 // mostNamed is how many jobs that a worker names and does not hold are remembered: those that it may still run although they were
@@ -261,6 +279,9 @@ func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID, version 
 	if d := q.dispatchers[e]; d != nil {
 		s := d.worker(w)
 		s.managed, s.version = true, version
+		if d.endpoint.Type == compute.LoadBalancer && version == d.endpoint.Version {
+			s.serving = d.endpoint.Serving()
+		}
 	}
 }
 

@@ -49,6 +49,21 @@ func TestWorkers_OfWhichThereAreTooManyAreForgottenThatDoNothing(t *testing.T) {
 	require.NotContains(t, d.workers, compute.WorkerID("4"), "the one that was silent longest")
 }
 
+func TestWorkers_WhatTheyNameIsLookedForAmongFew(t *testing.T) {
+	t.Parallel()
+	const a, b = "01a21579-fa04-7018-a6bd-000000000001", "sync-01a21579-fa04-7018-a6bd-000000000001"
+	ids := []compute.JobID{b, "no id"}
+	for range 100_000 {
+		ids = append(ids, "", a, b)
+	}
+	ids = eachOnce(ids)
+	require.Equal(t, []compute.JobID{a, b}, ids)
+	require.Empty(t, eachOnce(nil))
+	for id, want := range map[compute.JobID]bool{a: true, b: true, "": false, "no id": false} {
+		require.Equal(t, want, names(ids, id), id)
+	}
+}
+
 func TestWorkers_MayNameAnyNumberOfJobsOfWhichFewAreRemembered(t *testing.T) {
 	t.Parallel()
 	q, _ := made(1)

@@ -3,6 +3,7 @@ package validate
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/bits"
 	"unicode/utf8"
 	"unsafe"
@@ -14,6 +15,13 @@ const (
 	maxViolations = 100
 )
 
+// Those of documents that other readers take.
+var (
+	ErrUTF8 = errors.New("invalid UTF-8")
+	ErrDeep = errors.New("nested too deeply")
+	errHalf = fmt.Errorf("%w: half of a surrogate pair", ErrUTF8)
+)
+
 // maxShared is the longest document, in bytes, whose memory the strings of the model share; of a longer one each string is
 // copied, so that a short string does not keep a long document in memory.
 const maxShared = 16 << 10
@@ -21,10 +29,8 @@ const maxShared = 16 << 10
 // The faults that make a document no JSON at all. They end the scan.
 var (
 	errSyntax = errors.New("syntax error")
-	errUTF8   = errors.New("invalid UTF-8")
 	errEnd    = errors.New("unexpected end")
 	errTail   = errors.New("text after the value")
-	errDeep   = errors.New("nested too deeply")
 	errEmpty  = errors.New("it is empty")
 )
 
@@ -133,7 +139,7 @@ func (s *Scanner) stringToken() (text []byte, escaped bool) {
 			text = s.buf[start:i]
 			s.pos = i + 1
 			if high && !utf8.Valid(text) {
-				s.fail(errUTF8)
+				s.fail(ErrUTF8)
 			}
 			return text, escaped
 		case c == '\\':
@@ -195,7 +201,7 @@ func (s *Scanner) escape(i int) int {
 		if low, ok := hex4(s.buf, i+8); r < 0xdc00 && ok && s.buf[i+6] == '\\' && s.buf[i+7] == 'u' && low >= 0xdc00 && low <= 0xdfff {
 			return 12
 		}
-		s.fail(errUTF8)
+		s.fail(errHalf)
 	}
 
 	return 0
@@ -360,7 +366,7 @@ func (s *Scanner) skipNested(open byte) {
 func (s *Scanner) enter() bool {
 	s.depth++
 	if s.depth > maxDepth {
-		s.fail(errDeep)
+		s.fail(ErrDeep)
 		return false
 	}
 	return true

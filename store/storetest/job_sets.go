@@ -56,8 +56,9 @@ func jobSets(t *testing.T, open Open) {
 	require.Len(t, stored, 2, "not stored, not notified")
 
 	var taken []store.TakenJob
-	take := store.Take{Worker: "v", Jobs: []compute.JobID{"waits", "taken", "unknown", "nobody"}, Taken: func(jobs []store.TakenJob, now time.Time) {
-		taken = jobs
+	left := 0
+	take := store.Take{Worker: "v", Jobs: []compute.JobID{"waits", "taken", "unknown", "nobody"}, Taken: func(jobs []store.TakenJob, rest int, now time.Time) {
+		taken, left = jobs, rest
 		require.Equal(t, clock.Now(), now)
 	}}
 	require.NoError(t, s.TakeJobs(ctx, take))
@@ -66,6 +67,7 @@ func jobSets(t *testing.T, open Open) {
 	require.Equal(t, json.RawMessage(`1`), taken[0].Input)
 	require.NoError(t, s.TakeJobs(ctx, take))
 	require.Empty(t, taken, "taken once")
+	require.Zero(t, left)
 
 	var ended []compute.Job
 	end := store.JobEnd{
@@ -95,6 +97,39 @@ func jobSets(t *testing.T, open Open) {
 	require.Len(t, posts, 1)
 	require.Equal(t, compute.JobID("taken"), posts[0].JobID)
 	require.Equal(t, compute.JobCounts{InProgress: 2, Completed: 1}, counts(t, s))
+}
+
+// boundedTakes takes jobs until their inputs are enough.
+func boundedTakes(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	write(t, s, func(tx store.Tx) error { return insertEndpoint(tx, "e") })
+	ids := []compute.JobID{"a", "long", "b", "c", "d"}
+	for _, id := range ids {
+		input := json.RawMessage(`"` + strings.Repeat("x", 98) + `"`)
+		if id == "long" {
+			input = json.RawMessage(`"` + strings.Repeat("x", 2*compute.PieceSize-2) + `"`)
+		}
+		j := compute.Job{ID: id, EndpointID: "e", Status: compute.JobInQueue, TTL: time.Hour, Retention: time.Minute}
+		require.NoError(t, s.SubmitJob(t.Context(), &store.Submission{Job: j, Input: input}))
+	}
+
+	take := func(enough int) (taken []compute.JobID) {
+		left := 0
+		require.NoError(t, s.TakeJobs(t.Context(), store.Take{Worker: "w", Jobs: ids, Enough: enough, Taken: func(jobs []store.TakenJob, rest int, _ time.Time) {
+			taken, left = nil, rest
+			for _, j := range jobs {
+				taken = append(taken, j.ID)
+			}
+		}}))
+		ids = ids[len(ids)-left:]
+		return taken
+	}
+
+	require.Equal(t, []compute.JobID{"a"}, take(100))
+	require.Equal(t, []compute.JobID{"long"}, take(2*compute.PieceSize), "a long one counts as a whole")
+	require.Equal(t, []compute.JobID{"b", "c"}, take(101))
+	require.Equal(t, []compute.JobID{"d"}, take(0))
+	require.Empty(t, ids)
 }
 
 // manyJobSets has very many call the hot paths at once, some of which must fail: what one of them does the others do not notice.
@@ -129,7 +164,7 @@ func manyJobSets(t *testing.T, open Open) {
 	atOnce(3*jobs, func(n int) {
 		assert.NoError(t, s.TakeJobs(t.Context(), store.Take{
 			Worker: compute.WorkerID(fmt.Sprintf("w%d", n)), Jobs: []compute.JobID{id(n % jobs), id((n + 7) % jobs)},
-			Taken: func(got []store.TakenJob, _ time.Time) {
+			Taken: func(got []store.TakenJob, _ int, _ time.Time) {
 				mu.Lock()
 				defer mu.Unlock()
 				for _, j := range got {

@@ -104,6 +104,7 @@ var jobs = map[string]func(*testing.T, Open){
 	"only an ended job is deleted":                               jobDelete,
 	"a job is submitted, taken and ended by the sets":            jobSets,
 	"very many jobs are, at once":                                manyJobSets,
+	"a take ends where it has enough":                            boundedTakes,
 	"a job is taken once":                                        jobTake,
 	"long inputs and outputs come in pieces":                     jobPieces,
 	"jobs are listed by endpoint, time and error":                jobsListed,
