@@ -75,10 +75,10 @@ func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error
 	return hear(ctx, ws, e)
 }
 
-// begin asks the server for the websocket, which it must answer within that time.
+// begin asks the server for the websocket, which it must answer within that time. The websocket may last.
 func begin(ctx context.Context, request *http.Request, within time.Duration) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel() // the websocket goes on
+	defer cancel()
 	ws, answer, err := websocket.Dial(ctx, request.URL.String(), &websocket.DialOptions{ //nolint:bodyclose // the library closes it
 		HTTPHeader: request.Header, Subprotocols: []string{Protocol},
 	})
