@@ -224,7 +224,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestEvents_ThatCannotBePrintedAreAFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, err := followEvents(t, full{}, stands(time.Hour, podEvent("a"), nil))
+		_, err := followEvents(t, full{}, stands(time.Hour, podEvent("a"), nil), answers(500))
 		require.ErrorIs(t, err, errFull)
 	})
 }
