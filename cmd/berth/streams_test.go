@@ -62,7 +62,7 @@ func stands(d time.Duration, text string, end error) answering {
 		stop := context.AfterFunc(ctx, func() { _ = to.CloseWithError(context.Cause(ctx)) })
 		go func() {
 			defer stop()
-			time.Sleep(d)
+			<-time.After(d)
 			_, _ = io.WriteString(to, text)
 			_ = to.CloseWithError(end)
 		}()
@@ -196,7 +196,7 @@ func TestEvents_EndWithAServerThatStaysAway(t *testing.T) {
 		"nearby":   notThere,
 		"far away": swallowed,
 		"far away, with a dial that minds nobody": func(ctx context.Context) (*http.Response, error) {
-			time.Sleep(patience + time.Second)
+			<-time.After(patience + time.Second)
 			return notThere(ctx)
 		},
 	} {
