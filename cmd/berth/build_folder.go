@@ -4,11 +4,13 @@ import (
 	"archive/tar"
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -24,6 +26,9 @@ func packed(folder string) (io.ReadCloser, error) {
 		err := pack(folder, archive, ignored)
 		if err == nil {
 			err = archive.Close()
+		}
+		if err != nil { // or it would look as if the server had not been reached
+			err = &failure{code: exitFailed, cause: fmt.Errorf("the folder cannot be packed: %w", err)}
 		}
 		_ = to.CloseWithError(err)
 	}()
@@ -58,16 +63,33 @@ func pack(folder string, to *tar.Writer, ignored patterns) error {
 				return err
 			}
 		}
-		header, err := tar.FileInfoHeader(info, filepath.ToSlash(target))
+		header, err := headerOf(info, target, name, system)
 		if err != nil {
 			return err
 		}
-		header.Name, header.Uid, header.Gid, header.Uname, header.Gname = name, 0, 0, "", "" // as an engine's own client has it
 		if err := to.WriteHeader(header); err != nil || !entry.Type().IsRegular() {
 			return err
 		}
 		return copyFile(to, file)
 	})
+}
+
+// system is where this runs.
+const system = runtime.GOOS
+
+// headerOf gives the header of a file, a folder or a link in an archive that is sent from such a system: without an owner, as an engine's own client has it.
+// Files of Windows do not say whether they can be run, so that all can be, and its links have backslashes.
+func headerOf(info fs.FileInfo, link, name, goos string) (*tar.Header, error) {
+	header, err := tar.FileInfoHeader(info, link)
+	if err != nil {
+		return nil, err
+	}
+	header.Name, header.Uid, header.Gid, header.Uname, header.Gname = name, 0, 0, "", ""
+	if goos == "windows" {
+		header.Mode = header.Mode&0o755 | 0o111
+		header.Linkname = strings.ReplaceAll(header.Linkname, `\`, "/")
+	}
+	return header, nil
 }
 
 func copyFile(to io.Writer, name string) error {

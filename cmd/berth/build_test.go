@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,5 +64,48 @@ func TestBuild_IgnoresWhatDockerignoreNames(t *testing.T) {
 		"data/x/y": true, "data/kept": false, "data/kept/z": false, "Dockerfile": false, "handler.py": false, ".dockerignore": false,
 	} {
 		require.Equal(t, want, ignored.match(name), name)
+	}
+}
+
+// TestBuild_FileThatCannotBeReadIsNoFaultOfTheServer: here it is gone when its turn comes.
+func TestBuild_FileThatCannotBeReadIsNoFaultOfTheServer(t *testing.T) {
+	t.Parallel()
+	dir := writeFiles(t, map[string]string{"Dockerfile": "FROM scratch\n", "long": "", "next": "x"})
+	require.NoError(t, os.Truncate(filepath.Join(dir, "long"), 64<<20)) // more than a connection holds, so that the client is here still
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadFull(r.Body, make([]byte, 1))
+		_ = os.Remove(filepath.Join(dir, "next"))
+		_, _ = io.Copy(io.Discard, r.Body)
+	}))
+	defer s.Close()
+
+	r := call(t.Context(), "", "build", "f08vqgrv1p2xkd", dir, "--server", s.URL)
+	require.Equal(t, exitFailed, r.code, r.err)
+	require.Equal(t, "berth: the folder cannot be packed: lstat "+filepath.Join(dir, "next")+": no such file or directory\n", r.err)
+}
+
+// TestHeaderOf_FilesOfWindowsCanBeRun: nothing there says which, and in an image or a pod they could not be otherwise.
+func TestHeaderOf_FilesOfWindowsCanBeRun(t *testing.T) {
+	t.Parallel()
+	dir := writeFiles(t, map[string]string{"run": "x"})
+	require.NoError(t, os.Chmod(filepath.Join(dir, "run"), 0o666)) // as files are there
+	require.NoError(t, os.Symlink(`bin\run`, filepath.Join(dir, "link")))
+
+	for goos, want := range map[string]struct {
+		mode int64
+		link string
+	}{"windows": {0o755, "bin/run"}, "linux": {0o666, `bin\run`}} {
+		info, err := os.Lstat(filepath.Join(dir, "run"))
+		require.NoError(t, err)
+		header, err := headerOf(info, "", "a/run", goos)
+		require.NoError(t, err)
+		require.Equal(t, want.mode, header.Mode, goos)
+		require.Equal(t, "a/run", header.Name)
+
+		info, err = os.Lstat(filepath.Join(dir, "link"))
+		require.NoError(t, err)
+		header, err = headerOf(info, `bin\run`, "link", goos)
+		require.NoError(t, err)
+		require.Equal(t, want.link, header.Linkname, goos)
 	}
 }

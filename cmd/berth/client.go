@@ -24,6 +24,9 @@ import (
 // requestTime is how long an answer may take, beyond what the server was asked to wait.
 const requestTime = 30 * time.Second
 
+// mostRedirects is how many redirects of a request are followed.
+const mostRedirects = 10
+
 // addConnection adds the flags that say where the server is.
 func addConnection(cmd *cobra.Command) {
 	addSettings(cmd, cmd.PersistentFlags(), settingsFor(setting.Client))
@@ -63,11 +66,21 @@ func dial(server, queueServer, key string) (*connection, error) {
 		return nil
 	}
 	c := &connection{server: strings.TrimSuffix(server, "/"), keyed: key != "", authorize: authorize}
+	doer := &http.Client{CheckRedirect: sameMethod}
 	var err, err2, err3 error
-	c.rest, err = restclient.NewClient(c.server, restclient.WithRequestEditorFn(authorize))
-	c.queue, err2 = queueclient.NewClient(strings.TrimSuffix(cmp.Or(queueServer, server), "/"), queueclient.WithRequestEditorFn(authorize))
-	c.controls, err3 = controlsclient.NewClient(c.server, controlsclient.WithRequestEditorFn(authorize))
+	c.rest, err = restclient.NewClient(c.server, restclient.WithHTTPClient(doer), restclient.WithRequestEditorFn(authorize))
+	c.queue, err2 = queueclient.NewClient(strings.TrimSuffix(cmp.Or(queueServer, server), "/"), queueclient.WithHTTPClient(doer), queueclient.WithRequestEditorFn(authorize))
+	c.controls, err3 = controlsclient.NewClient(c.server, controlsclient.WithHTTPClient(doer), controlsclient.WithRequestEditorFn(authorize))
 	return c, errors.Join(err, err2, err3)
+}
+
+// sameMethod follows redirects only with the method of the request. Where a DELETE would become a GET, as with 301, it would do nothing, and its
+// answer would look as if all was done.
+func sameMethod(to *http.Request, via []*http.Request) error {
+	if len(via) >= mostRedirects || to.Method != via[0].Method {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 func isBase(address string) bool {
@@ -121,8 +134,12 @@ func parse[T any](c *connection, body []byte) (document T, err error) {
 	return document, err
 }
 
-// unreached is the failure of a request without an answer.
+// unreached is the failure of a request without an answer. One of what was to be sent is given as it is.
 func (c *connection) unreached(err error) error {
+	var own *failure
+	if errors.As(err, &own) {
+		return own
+	}
 	var cause *url.Error
 	if errors.As(err, &cause) { // it has the URL, which says nothing more
 		err = cause.Err
@@ -163,6 +180,9 @@ func (c *connection) refused(res *http.Response, body []byte) error {
 	}
 
 	switch status := res.StatusCode; {
+	case status/100 == 3 && leadsTo(res) != nil:
+		to := leadsTo(res)
+		f.hint = fmt.Sprintf("it leads to %s: --server should name that address, %s://%s", oneLine(to.String()), to.Scheme, oneLine(to.Host))
 	case status == http.StatusUnauthorized && !c.keyed:
 		f.hint = "no key is set: make one with berth keys create where the server's data is, and export it as BERTH_KEY"
 	case status == http.StatusUnauthorized:
@@ -180,10 +200,20 @@ func (c *connection) refused(res *http.Response, body []byte) error {
 	return f
 }
 
-// passing reports whether a request that failed so may succeed later.
+// leadsTo gives the address elsewhere that an answer leads to; nil if it leads to none.
+func leadsTo(res *http.Response) *url.URL {
+	to, err := res.Location()
+	if err != nil || to.Host == "" {
+		return nil
+	}
+	return to
+}
+
+// passing reports whether a request that failed so may succeed later. Proxies say by 502 and 504 that the server is away.
 func passing(err error) bool {
 	var f *failure
-	return errors.As(err, &f) && f.code == exitUnreached || isStatus(err, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+	return errors.As(err, &f) && f.code == exitUnreached ||
+		isStatus(err, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout)
 }
 
 // endpoint gives the id of an endpoint that is named by it or by its name.

@@ -165,11 +165,10 @@ func archiveOne(archive *tar.Writer, at, name string, info fs.FileInfo) error {
 			return err
 		}
 	}
-	header, err := tar.FileInfoHeader(info, link)
+	header, err := headerOf(info, link, name, system)
 	if err != nil {
 		return err
 	}
-	header.Name, header.Uid, header.Gid, header.Uname, header.Gname = name, 0, 0, "", ""
 	header.ModTime = header.ModTime.Truncate(time.Second) // or it may be later than now
 	if err := archive.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
 		return err
@@ -239,38 +238,69 @@ func (c *connection) copyOut(cmd *cobra.Command, id, from, to string) error {
 // errNothing is the error of an archive that has nothing.
 var errNothing = errors.New("the archive is empty")
 
-// readArchive writes what an archive has below root, where what is called first in the archive is called name; if first is a dot all of it is in
-// name. Nothing of it can be outside of root: an image may be somebody else's.
+// readArchive writes what was to be copied, called first in an archive, to name in root. A dot is a folder that was packed from within; without
+// a name, what it has goes to root itself. An image may be somebody else's: nothing with another name is written, and what a folder has stays in its
+// copy, wherever its links lead.
 func readArchive(from io.Reader, root *os.Root, first, name string) error {
 	archive := tar.NewReader(from)
-	for some := false; ; some = true {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) && !some {
-			return errNothing
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+	header, err := archive.Next()
+	if errors.Is(err, io.EOF) {
+		return errNothing
+	}
+
+	top := root
+	if err == nil && first == "." && name != "" {
+		if top, err = folderIn(root, name); err != nil {
 			return err
 		}
-		at := path.Clean(header.Name)
-		if first == "." {
-			at = path.Join(name, path.Clean("/"+at)) // which leads to nothing above
-		} else if rest, is := strings.CutPrefix(at, first); is && (rest == "" || rest[0] == '/') {
-			at = path.Join(name, rest)
+		defer func() { _ = top.Close() }()
+	}
+
+	for ; err == nil; header, err = archive.Next() {
+		at := filepath.FromSlash(path.Clean(header.Name))
+		if !isAsked(at, first, header) {
+			return fmt.Errorf("%s is not what was to be copied", oneLine(header.Name))
 		}
-		if at = filepath.FromSlash(at); at == "" {
-			at = "."
+		if first != "." {
+			at = name
 		}
-		if err := extractOne(archive, root, at, header); err != nil {
+		if err := extractOne(archive, top, at, header); err != nil {
 			return err
+		}
+		if at == "." && top != root {
+			if err := root.Chmod(name, modeOf(header)|0o700); err != nil {
+				return err
+			}
 		}
 	}
+
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
+// isAsked reports whether what is at a path in an archive is what is called first there, or is below it.
+func isAsked(at, first string, header *tar.Header) bool {
+	if first == "." {
+		return filepath.IsLocal(at)
+	}
+	return at == first && header.Typeflag != tar.TypeDir && header.Typeflag != tar.TypeSymlink // tar was to follow links
+}
+
+// folderIn opens a folder in root, which is made if there is none.
+func folderIn(root *os.Root, name string) (*os.Root, error) {
+	if err := root.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return root.OpenRoot(name)
+}
+
+// modeOf gives the permissions of what is in an archive.
+func modeOf(header *tar.Header) fs.FileMode { return header.FileInfo().Mode().Perm() }
+
 func extractOne(archive *tar.Reader, root *os.Root, at string, header *tar.Header) error {
-	mode := header.FileInfo().Mode().Perm()
+	mode := modeOf(header)
 	switch header.Typeflag {
 	case tar.TypeDir:
 		if err := root.MkdirAll(at, 0o755); err != nil || at == "." {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -68,17 +67,17 @@ var errEnough = errors.New("enough")
 
 // follow prints what comes. A stream that breaks off, or ends because the server does, is taken up where it was.
 func (f *eventFollower) follow() error {
-	for answered := time.Now(); ; {
-		began := time.Now()
-		err := f.stream()
+	for away := (outage{}); ; {
+		s, err := f.stream()
+		if err == nil || s.lasted() {
+			away.end()
+		}
 		switch {
 		case errors.Is(err, errEnough):
 			return nil
 		case f.cmd.Context().Err() != nil:
 			return f.cmd.Context().Err()
-		case err == nil || time.Since(began) > patience:
-			answered = time.Now()
-		case !passing(err) || time.Since(answered) > patience:
+		case err != nil && !away.bears(err):
 			return err
 		}
 		if err := pausing(f.cmd.Context(), firstPause); err != nil {
@@ -88,19 +87,16 @@ func (f *eventFollower) follow() error {
 }
 
 // stream prints the events of one stream.
-func (f *eventFollower) stream() error {
-	ctx, cancel := context.WithCancel(f.cmd.Context())
-	defer cancel()
-	res, err := f.controls.GetEvents(ctx, &f.params)
+func (f *eventFollower) stream() (s streamed, err error) {
+	ctx, cancel := context.WithCancelCause(f.cmd.Context())
+	defer cancel(nil)
+	res, err := f.open(ctx, cancel, func(ctx context.Context) (*http.Response, error) { return f.controls.GetEvents(ctx, &f.params) })
 	if err != nil {
-		return f.unreached(err)
+		return s, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(res.Body)
-		return f.refused(res, text)
-	}
 
+	s.opened = time.Now()
 	events, broken := make(chan logEvent), make(chan error, 1)
 	go func() {
 		broken <- readEvents(ctx, res.Body, events)
@@ -113,14 +109,15 @@ func (f *eventFollower) stream() error {
 		if e.data == "" {
 			continue
 		}
+		s.some = true
 		if err := f.print(e.data); err != nil {
-			return err
+			return s, err
 		}
 	}
 	if err := <-broken; err != nil {
-		return f.unreached(err)
+		return s, f.unreached(err)
 	}
-	return nil
+	return s, nil
 }
 
 // print prints an event.

@@ -168,30 +168,74 @@ func TestCopy_WhatCannotBeCopiedFails(t *testing.T) {
 	require.Equal(t, exitFailed, r.code)
 }
 
-func TestCopy_NothingLeavesTheFolder(t *testing.T) {
-	t.Parallel()
-	for name, headers := range map[string][]tar.Header{
-		"up":               {{Name: "x/../../up", Typeflag: tar.TypeReg}},
-		"absolute":         {{Name: "/tmp/berth-copy-test", Typeflag: tar.TypeReg}},
-		"through a link":   {{Name: "x", Linkname: "..", Typeflag: tar.TypeSymlink}, {Name: "x/through", Typeflag: tar.TypeReg}},
-		"a device":         {{Name: "x", Typeflag: tar.TypeChar}},
-		"a name of a file": {{Name: "x", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}},
-	} {
-		var text bytes.Buffer
-		archive := tar.NewWriter(&text)
-		for _, one := range headers {
-			require.NoError(t, archive.WriteHeader(&one))
-		}
-		require.NoError(t, archive.Close())
+// archiveOf gives an archive of nothing but headers.
+func archiveOf(t *testing.T, headers ...tar.Header) *bytes.Buffer {
+	text := &bytes.Buffer{}
+	archive := tar.NewWriter(text)
+	for _, one := range headers {
+		require.NoError(t, archive.WriteHeader(&one))
+	}
+	require.NoError(t, archive.Close())
+	return text
+}
 
+// TestCopy_NothingElseIsWritten: whatever the archive of a pod has, beside what was to be copied, or above it.
+func TestCopy_NothingElseIsWritten(t *testing.T) {
+	t.Parallel()
+	folder, file, link := byte(tar.TypeDir), byte(tar.TypeReg), byte(tar.TypeSymlink)
+	for name, c := range map[string]struct {
+		first   string
+		headers []tar.Header
+		asked   bool // whether the error is that of another name
+	}{
+		"up":                       {"x", []tar.Header{{Name: "x/../../up", Typeflag: file}}, true},
+		"absolute":                 {"x", []tar.Header{{Name: "/tmp/berth-copy-test", Typeflag: file}}, true},
+		"beside":                   {"x", []tar.Header{{Name: "x", Typeflag: file}, {Name: ".bashrc", Typeflag: file}}, true},
+		"below a file":             {"x", []tar.Header{{Name: "x/.bashrc", Typeflag: file}}, true},
+		"a folder in its place":    {"x", []tar.Header{{Name: "x/", Typeflag: folder}}, true},
+		"through a link":           {"x", []tar.Header{{Name: "x", Linkname: ".bashrc", Typeflag: link}, {Name: "x", Typeflag: file}}, true},
+		"a device":                 {"x", []tar.Header{{Name: "x", Typeflag: tar.TypeChar}}, false},
+		"a name of a file":         {"x", []tar.Header{{Name: "x", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}}, false},
+		"up from a folder":         {".", []tar.Header{{Name: "./", Typeflag: folder}, {Name: "../.bashrc", Typeflag: file}}, true},
+		"absolute, of a folder":    {".", []tar.Header{{Name: "./", Typeflag: folder}, {Name: "/tmp/berth-copy-test", Typeflag: file}}, true},
+		"through a link of it":     {".", []tar.Header{{Name: "./", Typeflag: folder}, {Name: "./up", Linkname: "..", Typeflag: link}, {Name: "./up/.bashrc", Typeflag: file}}, false},
+		"through a link to a file": {".", []tar.Header{{Name: "./up", Linkname: "../.bashrc", Typeflag: link}, {Name: "./up", Typeflag: file}}, false},
+		"a link in its place":      {".", []tar.Header{{Name: ".", Linkname: "..", Typeflag: link}, {Name: "./.bashrc", Typeflag: tar.TypeChar}}, false},
+	} {
 		above := t.TempDir()
 		require.NoError(t, os.Mkdir(above+"/folder", 0o700))
 		root, err := os.OpenRoot(above + "/folder")
 		require.NoError(t, err)
-		require.Error(t, readArchive(&text, root, "x", "x"), name)
+		err = readArchive(archiveOf(t, c.headers...), root, c.first, "copy")
 		require.NoError(t, root.Close())
-		all, err := os.ReadDir(above)
-		require.NoError(t, err)
-		require.Len(t, all, 1, name)
+		require.Error(t, err, name)
+		if c.asked {
+			require.Regexp(t, `^\S+ is not what was to be copied$`, err.Error(), name)
+		}
+
+		for _, dir := range []string{above, above + "/folder"} {
+			all, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			for _, one := range all {
+				require.Contains(t, []string{"folder", "copy"}, one.Name(), name)
+			}
+		}
 	}
+}
+
+func TestCopy_FolderHasItsModeAndItsLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer func() { _ = root.Close() }()
+	text := archiveOf(t, tar.Header{Name: "./", Mode: 0o750, Typeflag: tar.TypeDir}, tar.Header{Name: "./up", Linkname: "../elsewhere", Typeflag: tar.TypeSymlink})
+	require.NoError(t, readArchive(text, root, ".", "copy"))
+
+	info, err := os.Stat(dir + "/copy")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o750), info.Mode().Perm())
+	link, err := os.Readlink(dir + "/copy/up")
+	require.NoError(t, err)
+	require.Equal(t, "../elsewhere", link, "it is copied, and not followed")
 }

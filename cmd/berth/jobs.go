@@ -16,7 +16,7 @@ import (
 
 const (
 	shortestHold = time.Second      // that the server may be asked for
-	longestHold  = 90 * time.Second // that it is asked for here
+	longestHold  = 50 * time.Second // that it is asked for here: less than the minute that proxies commonly wait for an answer
 )
 
 // jobsOf gives connection and endpoint of a command, whose first argument it is.
@@ -307,6 +307,7 @@ func newRetryCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			j.listen(&w, follow)
 			job, document, err := j.job(cmd.Context(), 0, func(ctx context.Context) (*http.Response, error) {
 				return j.queue.Retry(ctx, j.endpoint, args[1])
 			})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/berthdev/berth/gen/queue"
 )
@@ -17,7 +16,7 @@ func (j *jobs) follow(w *waiting, job queue.Job, document []byte) (queue.Job, []
 	f := &following{jobs: j, id: job.ID}
 	f.show(job, document)
 
-	answered := time.Now()
+	var away outage
 	for {
 		now, read, over, err := f.read(ctx)
 		switch {
@@ -25,11 +24,12 @@ func (j *jobs) follow(w *waiting, job queue.Job, document []byte) (queue.Job, []
 			return now, read, nil
 		case err == nil:
 			job, document = now, read
-			if answered = time.Now(); !ended(now.Status) { // else chunks are left, and the end is printed after them
+			away.end()
+			if !ended(now.Status) { // else chunks are left, and the end is printed after them
 				f.show(now, read)
 				w.news.print(ctx, f.cmd.ErrOrStderr(), false)
 			}
-		case ctx.Err() != nil || !passing(err) || time.Since(answered) > patience:
+		case ctx.Err() != nil || !away.bears(err):
 			state := fmt.Sprintf("job %s is %s", f.id, job.Status)
 			return job, document, w.late(ctx, err, state, fmt.Sprintf("it goes on: berth jobs stream %s %s", j.named, f.id))
 		default:

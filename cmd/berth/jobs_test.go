@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,6 +48,26 @@ func TestJobs_RunAndWait(t *testing.T) {
 	r = s.run("jobs", "retry", "fail", failed["id"].(string), "--wait")
 	require.Equal(t, exitEnded, r.code)
 	s.refuses(exitRefused, "berth: 409 Conflict: retry is not possible while the job is COMPLETED\nhint: only a job that FAILED or TIMED_OUT can be retried\n", "jobs", "retry", "echo", id)
+}
+
+// TestJobs_WaitForARetryHearsOfWorkers: what they were before it is no news, and is read first.
+func TestJobs_WaitForARetryHearsOfWorkers(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.URL.Path
+		if r.Method == http.MethodGet {
+			_, _ = io.WriteString(w, `{"workers":[],"ended":[]}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"id":"j1","status":"COMPLETED"}`)
+	}))
+	defer s.Close()
+
+	r := call(t.Context(), "", "jobs", "retry", "f08vqgrv1p2xkd", "j1", "--wait", "--server", s.URL)
+	require.Zero(t, r.code, r.err)
+	require.Equal(t, "GET /v2/serverless/f08vqgrv1p2xkd/workers", <-asked)
+	require.Equal(t, "POST /v2/f08vqgrv1p2xkd/retry/j1", <-asked)
 }
 
 func TestJobs_InputComesFromFlagFileOrStandardInput(t *testing.T) {

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -77,12 +73,16 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 		return err
 	}
 
-	var last string // the id of the last line
-	answered := time.Now()
-	for ended := false; ; {
+	var (
+		last  string // the id of the last line
+		stood bool   // there was a stream
+		ended bool   // one ended in order
+		away  outage
+	)
+	for {
 		// The id of an event is sent back as it came, letter for letter, as server-sent events have it; the client's parameter for it is
 		// a time, which would be written anew.
-		more, err := q.stream(cmd, c, &last, func(ctx context.Context) (*http.Response, error) {
+		s, err := q.stream(cmd, c, &last, func(ctx context.Context) (*http.Response, error) {
 			return open(ctx, params, func(_ context.Context, r *http.Request) error {
 				if last != "" {
 					r.Header.Set("Last-Event-ID", last)
@@ -91,16 +91,21 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 			})
 		})
 
+		lasted := s.lasted()
+		if stood = stood || !s.opened.IsZero(); lasted {
+			away.end()
+		}
 		switch {
 		case !q.follow || cmd.Context().Err() != nil:
 			return err
-		case err == nil && ended && !more: // it ended twice with nothing between: there will be none any more
+		case err == nil && ended && !lasted: // once more, at once and with nothing: there will be none any more
 			return nil
-		case err == nil:
-			ended, answered = true, time.Now()
-		case last != "" && isStatus(err, http.StatusNotFound):
+		case err == nil: // a server that stops ends it so, too
+			ended = true
+			away.end()
+		case stood && isStatus(err, http.StatusNotFound):
 			return nil // deleted meanwhile
-		case !passing(err) || time.Since(answered) > patience || last == "" && !ended:
+		case !stood || !away.bears(err):
 			return err
 		}
 
@@ -110,24 +115,17 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 	}
 }
 
-// logEvent is an event of a log, or of a stream of changes: its id, and its line as JSON. Without a line it says only where the stream stands.
-type logEvent struct{ id, data string }
-
-// stream prints what one stream has, and reports whether that was any.
-func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r request) (more bool, err error) {
-	ctx, cancel := context.WithCancel(cmd.Context())
-	defer cancel()
-	res, err := r(ctx)
+// stream prints what one stream has.
+func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r request) (s streamed, err error) {
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	defer cancel(nil)
+	res, err := c.open(ctx, cancel, r)
 	if err != nil {
-		return false, c.unreached(err)
+		return s, err
 	}
 
 	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(res.Body)
-		return false, c.refused(res, text)
-	}
-
+	s.opened = time.Now()
 	events, broken := make(chan logEvent), make(chan error, 1)
 	go func() {
 		broken <- readEvents(ctx, res.Body, events)
@@ -147,50 +145,20 @@ func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r req
 		case e, ok := <-events:
 			if !ok {
 				if err := <-broken; err != nil {
-					return more, c.unreached(err)
+					return s, c.unreached(err)
 				}
-				return more, nil
+				return s, nil
 			}
 
 			if e.data == "" {
 				continue
 			}
-			more, *last = true, e.id
+			s.some, *last = true, e.id
 			if err := q.line(cmd, e.data); err != nil {
-				return more, err
+				return s, err
 			}
 		case <-over:
-			return more, nil
-		}
-	}
-}
-
-// readEvents reads server-sent events until they end, or fails. It hands on those that have only an id, too.
-func readEvents(ctx context.Context, from io.Reader, to chan<- logEvent) error {
-	var e logEvent
-	for r := bufio.NewReader(from); ; {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-
-		line = bytes.TrimRight(line, "\r\n")
-		name, value, _ := bytes.Cut(line, []byte(": "))
-		switch {
-		case len(line) == 0 && (e.id != "" || e.data != ""):
-			select {
-			case to <- e:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			e = logEvent{}
-		case string(name) == "id":
-			e.id = string(value)
-		case string(name) == "data":
-			e.data = string(value)
+			return s, nil
 		}
 	}
 }

@@ -126,6 +126,40 @@ func refusing(t *testing.T, status int, body string) ran {
 	return call(t.Context(), "", "pods", "list", "--server", other.URL)
 }
 
+// TestConnection_NoRedirectMakesAGETOfAChange: it would do nothing, and look as if all was done.
+func TestConnection_NoRedirectMakesAGETOfAChange(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	moved := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.URL.Path
+		if !strings.HasPrefix(r.URL.Path, "/moved") {
+			http.Redirect(w, r, "http://"+r.Host+"/moved"+r.URL.Path, http.StatusMovedPermanently)
+			return
+		}
+		_, _ = io.WriteString(w, `{}`)
+	}))
+	defer moved.Close()
+
+	for line, path := range map[string]string{
+		"pods delete k3v9x2m1q8w7rt":          "DELETE /v2/pods/k3v9x2m1q8w7rt",
+		"pods update k3v9x2m1q8w7rt --name a": "PATCH /v2/pods/k3v9x2m1q8w7rt",
+		"jobs cancel f08vqgrv1p2xkd j1":       "POST /v2/f08vqgrv1p2xkd/cancel/j1",
+		"controls reset":                      "POST /_berth/reset",
+	} {
+		r := call(t.Context(), "", append(strings.Fields(line), "--server", moved.URL)...)
+		require.Equal(t, exitRefused, r.code, line)
+		require.Equal(t, path, <-asked)
+		require.Empty(t, asked)
+		_, path, _ = strings.Cut(path, " ")
+		require.Equal(t, "berth: 301 Moved Permanently\nhint: it leads to "+moved.URL+"/moved"+path+": --server should name that address, "+moved.URL+"\n", r.err)
+	}
+
+	r := call(t.Context(), "", "volumes", "list", "--json", "--server", moved.URL)
+	require.Equal(t, ran{out: "{}\n"}, r, "a GET stays one")
+	require.Equal(t, "GET /v2/network-volumes", <-asked)
+	require.Equal(t, "GET /moved/v2/network-volumes", <-asked)
+}
+
 func TestConnection_ServerCannotMoveTheCursor(t *testing.T) {
 	t.Parallel()
 	r := refusing(t, http.StatusBadRequest, `{"title":"t","detail":"a\u001b[2Jb\nc"}`)

@@ -62,7 +62,8 @@ func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(contex
 	defer cancel()
 	line := newProgress(cmd)
 	defer line.clear()
-	answered, pause := time.Now(), firstPause
+	var away outage
+	pause := firstPause
 	line.say(state)
 
 	for {
@@ -71,14 +72,15 @@ func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(contex
 		case err == nil && done:
 			return nil
 		case err == nil:
-			state, answered = now, time.Now()
+			state = now
+			away.end()
 			line.clear()
 			w.news.print(ctx, cmd.ErrOrStderr(), false)
 			line.say(state)
 			if w.held {
 				continue
 			}
-		case ctx.Err() != nil || !passing(err) || time.Since(answered) > patience:
+		case ctx.Err() != nil || !away.bears(err):
 			return w.late(ctx, err, state, hint)
 		}
 
@@ -88,6 +90,21 @@ func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(contex
 		pause = min(2*pause, lastPause)
 	}
 }
+
+// outage is the time in which a server that is waited for does not answer.
+type outage struct{ since time.Time } // when the first request failed; zero: it answers
+
+// bears reports whether a request that failed so may be made once more: it may succeed later, and those before it have not failed for too long. What
+// counts is from the first failure on, not from the last answer: the server may have held a request for minutes before it was cut off.
+func (o *outage) bears(err error) bool {
+	if o.since.IsZero() {
+		o.since = time.Now()
+	}
+	return passing(err) && time.Since(o.since) <= patience
+}
+
+// end says that the server has answered.
+func (o *outage) end() { o.since = time.Time{} }
 
 // pausing waits.
 func pausing(ctx context.Context, d time.Duration) error {

@@ -126,26 +126,38 @@ func (a *ACME) obtain(host string) (*tls.Certificate, error) {
 }
 
 // Run asks for the certificates that there are not, and again after a pause for those that are refused, until there are all or ctx ends.
-// The address must answer already. They are renewed from then on by themselves.
+// The address must answer already. They are renewed from then on by themselves. No host waits for another: one that the authority does not get
+// to must not keep back those whose certificates are there already.
 func (a *ACME) Run(ctx context.Context) {
-	missing, pause := slices.Clone(a.Hosts), firstPause
-	for {
-		missing = slices.DeleteFunc(missing, func(host string) bool {
-			if ctx.Err() != nil {
-				return false
-			}
+	var asking sync.WaitGroup
+	for _, host := range a.Hosts {
+		asking.Go(func() { a.ask(ctx, host) })
+	}
+	asking.Wait()
+}
+
+// ask is Run for one host.
+func (a *ACME) ask(ctx context.Context, host string) {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		obtained := make(chan error, 1)
+		go func() { // it ends by itself, five minutes later at the most: autocert takes no context
 			_, err := a.obtain(host)
-			if err != nil {
-				a.Log.Error("no certificate was issued: it is asked for again", "host", host, "directory", a.Directory, "error", err, "after", pause)
-				return false
+			obtained <- err
+		}()
+
+		select {
+		case <-ctx.Done():
+			return
+		case err := <-obtained:
+			if err == nil {
+				a.Log.Info("there is a certificate", "host", host, "until", a.until(host))
+				return
 			}
-			a.Log.Info("there is a certificate", "host", host, "until", a.until(host))
-			return true
-		})
-		if len(missing) == 0 || a.pause(ctx, pause) != nil {
+			a.Log.Error("no certificate was issued: it is asked for again", "host", host, "directory", a.Directory, "error", err, "after", pause)
+		}
+		if a.pause(ctx, pause) != nil {
 			return
 		}
-		pause = min(2*pause, lastPause)
 	}
 }
 

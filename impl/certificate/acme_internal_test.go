@@ -103,6 +103,69 @@ func TestACME_IsAskedForAgainAfterPauses(t *testing.T) {
 	}
 }
 
+// silence is an authority that takes requests and answers none.
+func silence(t *testing.T) (directory string, asked <-chan struct{}) {
+	requests, over := make(chan struct{}, 100), make(chan struct{})
+	authority := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests <- struct{}{}
+		<-over
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(authority.Close)
+	t.Cleanup(func() { close(over) })
+	return authority.URL, requests
+}
+
+// TestACME_EndWaitsForNoAuthority: a server that is to stop must not wait for what may take minutes.
+func TestACME_EndWaitsForNoAuthority(t *testing.T) {
+	t.Parallel()
+	directory, asked := silence(t)
+	a, err := NewACME(ACMESettings{Hosts: []string{host}, Directory: directory, Cache: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.Run(ctx)
+	}()
+
+	<-asked
+	cancel()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "it waits for the authority")
+	}
+}
+
+// TestACME_HostsDoNotWaitForEachOther: what is kept is shown, though the authority does not answer for the host before.
+func TestACME_HostsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	a, _, _, _ := running(t, "tls-alpn-01")
+	a.Run(t.Context())
+	settings := a.ACMESettings
+	settings.Hosts = []string{"other.example", host}
+	var asked <-chan struct{}
+	settings.Directory, asked = silence(t)
+	again, err := NewACME(settings)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		again.Run(ctx)
+	}()
+
+	<-asked
+	require.Eventually(t, func() bool {
+		_, err := again.get(&tls.ClientHelloInfo{ServerName: host})
+		return err == nil
+	}, 20*time.Second, 10*time.Millisecond)
+	require.Nil(t, again.Leaf())
+	cancel()
+	<-ended
+}
+
 func TestACME_HostsAreFullNames(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"localhost", "*.pods.example", "https://berth.example", "berth.example:443", ""} {

@@ -40,6 +40,9 @@ func logQuery(p rest.GetPodLogsParams) compute.LogQuery {
 // drains, the key is not good any more, or the client takes nothing for too long. It holds no line: read waits while the client is slow. A client that was
 // cut off sends the id of its last line when it comes back, and nothing is lost.
 func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
+	if s.Draining.Err() != nil || compute.HasLeft(contextOf(c)) {
+		return errStopping // an answer that ends at once would say that there will be no more lines
+	}
 	ctx, cancel := context.WithCancel(contextOf(c))
 	defer cancel()
 	e := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response()), clock: s.Clock}

@@ -57,6 +57,7 @@ func newPier(t *testing.T, read compute.ReadLog) *pier {
 	s.Draining, p.drain = context.WithCancel(context.Background())
 
 	e := echo.New()
+	e.HTTPErrorHandler = func(err error, c echo.Context) { Refuse(c.Response(), c.Request(), err) }
 	e.GET("/", func(c echo.Context) error {
 		return s.streamLogs(&request{Context: c, caller: caller{Key: p.key, bearer: true}}, func(ctx context.Context, emit compute.EmitLog) error {
 			err := read(ctx, func(l compute.LogLine) error {
@@ -151,6 +152,18 @@ func TestLogs_DrainEndsThemDespiteASlowReader(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		require.Fail(t, "the slow reader holds up the drain")
 	}
+}
+
+// TestLogs_ServerThatStopsBeginsNone: one that ended at once would say that there will be no more lines, and who follows would stop.
+func TestLogs_ServerThatStopsBeginsNone(t *testing.T) {
+	t.Parallel()
+	p := newPier(t, silent)
+	p.drain()
+	body, _ := p.open(t)
+	text, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"title":"Service Unavailable","status":503,"detail":"the server is draining"}`, string(text))
+	require.Empty(t, p.ended, "nothing was read")
 }
 
 func TestLogs_UnreadableRestIsCutOffNotEnded(t *testing.T) {

@@ -211,6 +211,9 @@ var (
 // ErrLeaving is the refusal of a server that goes, where it is asked whether it stays.
 var ErrLeaving = &compute.Error{Code: compute.Unavailable, Detail: "not ready: " + errDraining.Error(), Cause: errDraining}
 
+// errStopping is the refusal of a server that ends what it was asked for at once.
+var errStopping = &compute.Error{Code: compute.Unavailable, Detail: errDraining.Error(), Cause: errDraining}
+
 // readyz answers 200 while the server can do its work and goes on doing it: the store answers and takes writes, what pods and
 // workers run on answers, and the server does not drain. Otherwise it names what is missing.
 func (s *Services) readyz(c echo.Context) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -45,16 +46,11 @@ func Params(e runtime.Exec) (p controls.ExecPodParams) {
 }
 
 // Run has the command run by the server, whose answer to the request, which has the Params of the command, is a websocket, and gives its exit code.
-// The error is a *Refused, ErrEnded, that of ctx, what the server says of the command, or that of a writer.
+// The error is a *Refused, ErrEnded, that of ctx, what the server says of the command, or that of a writer. A server that does not answer within
+// half a minute is given up; then the command may take as long as it does.
 func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error) {
-	ws, answer, err := websocket.Dial(ctx, request.URL.String(), &websocket.DialOptions{ //nolint:bodyclose // the library closes it
-		HTTPHeader: request.Header, Subprotocols: []string{Protocol},
-	})
+	ws, err := begin(ctx, request, beginTime)
 	if err != nil {
-		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
-			body, _ := io.ReadAll(io.LimitReader(answer.Body, mostMessage)) // the library keeps the first part of it
-			return 0, &Refused{Status: answer.Status, Code: answer.StatusCode, Header: answer.Header, Body: body}
-		}
 		return 0, err
 	}
 	defer func() { _ = ws.CloseNow() }()
@@ -77,6 +73,20 @@ func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error
 		go e.TTY.Follow(over, func(s runtime.Size) { _ = send(ctx, ws, Resize, document(Size(s))) })
 	}
 	return hear(ctx, ws, e)
+}
+
+// begin asks the server for the websocket, which it must answer within that time. The websocket may last.
+func begin(ctx context.Context, request *http.Request, within time.Duration) (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	ws, answer, err := websocket.Dial(ctx, request.URL.String(), &websocket.DialOptions{ //nolint:bodyclose // the library closes it
+		HTTPHeader: request.Header, Subprotocols: []string{Protocol},
+	})
+	if err != nil && answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, mostMessage)) // the library keeps the first part of it
+		return nil, &Refused{Status: answer.Status, Code: answer.StatusCode, Header: answer.Header, Body: body}
+	}
+	return ws, err
 }
 
 // hear takes what the server says until it says how the command ended.

@@ -45,6 +45,7 @@ const (
 	pingTick    = 30 * time.Second // between two signs of life, of the machine's time
 	pingTime    = 30 * time.Second // for the answer to one
 	sendTime    = time.Minute      // for the other side to take a message
+	beginTime   = 30 * time.Second // for the server to answer a client's request
 )
 
 // Result is how a command ended.
