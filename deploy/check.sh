@@ -66,6 +66,27 @@ else
 	echo "SKIPPED: the capabilities of berth.service need root, setpriv and unshare"
 fi
 
+# An image on a machine that is not Linux, where go and docker write what they are asked for.
+mkdir "$tmp/macos"
+cat >"$tmp/macos/uname" <<'END'
+#!/bin/sh
+echo Darwin
+END
+cat >"$tmp/macos/go" <<'END'
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+echo "a program for $GOOS" >"$2"
+END
+cat >"$tmp/macos/docker" <<'END'
+#!/bin/sh
+for context; do :; done
+[ ! -f "$context/root/berth" ] || cp "$context/root/berth" "$BERTH_PACKED"
+END
+chmod +x "$tmp"/macos/*
+BERTH_PACKED=$tmp/macos/packed PATH=$tmp/macos:$PATH deploy/image.sh berth check
+grep -qsx 'a program for linux' "$tmp/macos/packed" || fail "image.sh packs a program that is none of Linux"
+echo "ok: an image has a program of Linux, also on macOS"
+
 deploy/check-embedding.sh
 deploy/check-replicas.sh
 
