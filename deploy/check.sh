@@ -53,7 +53,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && unshare --net true 2>/
 	install -m 755 bin/berth "$tmp/berth"
 	install -d -o 65532 -g 65532 "$tmp/service"
 	unshare --net setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs --inh-caps "$ambient" --ambient-caps "$ambient" \
-		--bounding-set "-all$(given CapabilityBoundingSet)" env TMPDIR="$tmp/service" "$tmp/berth" serve --ephemeral --json --listen 0.0.0.0:443 \
+		--bounding-set "-all$(given CapabilityBoundingSet)" env -i TMPDIR="$tmp/service" "$tmp/berth" serve --ephemeral --json --listen 0.0.0.0:443 \
 		>"$tmp/service.ready" 2>"$tmp/service.log" &
 	pids+=($!)
 	for _ in $(seq 100); do
