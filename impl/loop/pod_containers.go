@@ -310,7 +310,7 @@ func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 	if p.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, p.RegistryID)
-			return runtime.Credential{User: login.Username, Password: login.Password}, again(err)
+			return runtime.Credential{User: login.Username, Password: login.Password}, retried(err)
 		}
 	}
 

@@ -36,7 +36,7 @@ func environmentOf(ctx context.Context, open OpenSecrets, user compute.UserID, e
 	var refused *compute.Error
 	switch errors.As(err, &refused); {
 	case compute.CodeOf(err) == compute.Unavailable:
-		err = again(err)
+		err = retried(err)
 	case refused != nil:
 		err = errors.New(refused.Detail) // it becomes a reason, which has no code
 	}
@@ -44,8 +44,8 @@ func environmentOf(ctx context.Context, open OpenSecrets, user compute.UserID, e
 	return filled, line, err
 }
 
-// again makes runtime.ErrUnavailable of the error of a store that cannot be read now, so that a start that needs it is tried again.
-func again(err error) error {
+// retried makes runtime.ErrUnavailable of the error of a store that cannot be read now, so that a start that needs it is tried again.
+func retried(err error) error {
 	if compute.CodeOf(err) == compute.Unavailable {
 		return fmt.Errorf("%w: %w", runtime.ErrUnavailable, err)
 	}

@@ -56,7 +56,7 @@ func volumeGB(ctx context.Context, s store.Store, mount *compute.NetworkMount) (
 		gb = v.SizeGB
 		return err
 	})
-	return gb, again(err)
+	return gb, retried(err)
 }
 
 // sweepVolumes deletes what a runtime has of network and global volumes that are no more, and counts the others.

@@ -22,6 +22,6 @@ func TestVolumeGB_IsAskedAgainOfAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	_, err := volumeGB(t.Context(), away{}, &compute.NetworkMount{VolumeID: "v"})
 	require.ErrorIs(t, err, runtime.ErrUnavailable, "else its pod would be in ERROR for good")
-	require.NoError(t, again(nil))
-	require.NotErrorIs(t, again(compute.Errorf(compute.NotFound, "gone")), runtime.ErrUnavailable)
+	require.NoError(t, retried(nil))
+	require.NotErrorIs(t, retried(compute.Errorf(compute.NotFound, "gone")), runtime.ErrUnavailable)
 }

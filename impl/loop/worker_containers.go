@@ -140,7 +140,7 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	if e.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, e.RegistryID)
-			return runtime.Credential{User: login.Username, Password: login.Password}, again(err)
+			return runtime.Credential{User: login.Username, Password: login.Password}, retried(err)
 		}
 	}
 
