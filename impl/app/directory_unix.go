@@ -37,7 +37,7 @@ func checkOwner(dir, file string, info fs.FileInfo) error {
 func userOf(info fs.FileInfo) uint32 { return info.Sys().(*syscall.Stat_t).Uid }
 
 // giveToOwner gives files that root made in the directory of another user, as a restore does, to that user: a server of theirs could not read
-// them. What is not there stays so, and so does what root did not make: a link, or a file that has another name elsewhere, too.
+// them. It leaves alone what is not there, what is not root's, links, and files that have a second name: that may be anywhere.
 func giveToOwner(files ...string) error {
 	if os.Geteuid() != 0 {
 		return nil
