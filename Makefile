@@ -272,7 +272,7 @@ fuzz: ## every fuzz test, FUZZTIME (10m) each
 	done
 
 .PHONY: image
-image: build ## pack bin/berth into the container image berth (needs a Docker Engine)
+image: build ## pack bin/berth, or on another system the same for Linux, into the container image berth (needs a Docker Engine)
 	deploy/image.sh berth $(VERSION)
 
 .PHONY: check-image

@@ -33,6 +33,17 @@ secured=(--set tls.existingSecret=cert --set service.port=443 --set publicURL=ht
 render "${secured[@]}" --set backup.to=s3://backups/of/berth --set backup.existingSecret=s3 --set backup.region=eu-north-1 >"$tmp/secured.yaml"
 render "${secured[@]}" "${everything[@]}" >"$tmp/secured-several.yaml"
 render "${secured[@]}" --set kubernetes.enabled=true >"$tmp/secured-kubernetes.yaml"
+"$venv/bin/python" - "$tmp/everything.yaml" <<'END' || fail "the ServiceMonitor or the Ingress is not what the alerts and docs/fronts.md expect"
+import sys, yaml
+
+documents = [d for d in yaml.safe_load_all(open(sys.argv[1])) if d]
+monitor, = (d["spec"] for d in documents if d["kind"] == "ServiceMonitor")
+wanted = monitor["selector"]["matchLabels"].items()
+labels, = (d["metadata"]["labels"] for d in documents if d["kind"] == "Service" and wanted <= d["metadata"]["labels"].items())
+assert labels.get(monitor.get("jobLabel")) == "berth", "the job is not called berth"
+ingress, = (d["metadata"]["annotations"] for d in documents if d["kind"] == "Ingress")
+assert ingress["nginx.ingress.kubernetes.io/proxy-body-size"] == "0", "bodies have a limit"
+END
 # A ServiceMonitor is not of Kubernetes itself; the rest of a file is.
 for file in "$tmp"/*.yaml; do
 	"$venv/bin/python" - "$file" <<'END'

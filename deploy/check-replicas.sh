@@ -39,6 +39,50 @@ until_true() {
 	done
 }
 
+# broken FILE: two servers that say they are ready, and break the connection of all else once they noted its path in the file.
+cat >"$tmp/broken.py" <<'END'
+import http.server, sys, threading
+
+class Broken(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path == "/readyz":
+            self.send_response(200)
+            self.end_headers()
+            return
+        with open(sys.argv[1], "a") as file:
+            file.write(f"{self.headers['Host']} {self.path}\n")
+
+    def log_message(self, *_):
+        pass
+
+servers = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), Broken) for _ in range(2)]
+for server in servers:
+    threading.Thread(target=server.serve_forever).start()
+print(*(f"127.0.0.1:{server.server_port}" for server in servers), flush=True)
+END
+python3 "$tmp/broken.py" "$tmp/asked" >"$tmp/broken" &
+started+=($!)
+until_true "two servers that break connections" test -s "$tmp/broken"
+port=$(python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
+BALANCER_LISTEN=http://:$port BALANCER_REPLICAS=$(cat "$tmp/broken") BALANCER_DOMAIN=pods.example XDG_CONFIG_HOME=$tmp XDG_DATA_HOME=$tmp \
+	caddy run --adapter caddyfile --config deploy/balancer/Caddyfile >"$tmp/log.broken" 2>&1 &
+started+=($!)
+until_true "the balancer listens" curl -s -o /dev/null "http://127.0.0.1:$port/readyz"
+# asked TIMES HOST PATH: whether so many requests arrive where one is sent.
+asked() {
+	: >"$tmp/asked"
+	curl -s -o /dev/null -H "Host: $2" "http://127.0.0.1:$port$3"
+	local times
+	times=$(grep -cx "$2 $3" "$tmp/asked" || true)
+	if [ "$1" = several ]; then [ "$times" -gt 1 ]; else [ "$times" = "$1" ]; fi || fail "the connection of $2$3 breaks: it was sent $times times, not $1"
+}
+asked several berth.example /v2/pods
+asked several berth.example /v2/e1/status/j1
+for path in /v2/e1/stream/j1 /v2/e1/openai/v1/models /_berth/pods/p1/exec /_berth/endpoints/e1/workers/w1/exec /proxy/endpoints/e1/any; do asked 1 berth.example "$path"; done
+asked 1 p1-80.pods.example /v2/pods
+asked 1 p1-80.localhost /v2/pods
+echo "ok: what does not only read is sent to one replica, once"
+
 database() { "${as[@]}" "$programs/pg_ctl" "$1" -D "$tmp/postgres" -l "$tmp/postgres.log" -w "${@:2}" >/dev/null; }
 database_starts() { database start -o "-k $tmp -c listen_addresses= -c fsync=off"; }
 "${as[@]}" "$programs/initdb" -D "$tmp/postgres" -U berth -A trust -N -E UTF8 --locale=C >/dev/null

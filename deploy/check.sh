@@ -45,6 +45,48 @@ else
 	echo "SKIPPED: berth.service needs systemd-analyze to be verified"
 fi
 
+# As the user of the unit, with the capabilities that it has: docs/operating.md has it listen at 443 and 80.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && unshare --net true 2>/dev/null; then
+	given() { sed -n "s/^$1=\(.\)/,\1/p" deploy/berth.service | tr '[:upper:] ' '[:lower:],' | sed 's/cap_/+/g'; }
+	ambient=-all$(given AmbientCapabilities)
+	chmod 711 "$tmp"
+	install -m 755 bin/berth "$tmp/berth"
+	install -d -o 65532 -g 65532 "$tmp/service"
+	unshare --net setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs --inh-caps "$ambient" --ambient-caps "$ambient" \
+		--bounding-set "-all$(given CapabilityBoundingSet)" env -i TMPDIR="$tmp/service" "$tmp/berth" serve --ephemeral --json --listen 0.0.0.0:443 \
+		>"$tmp/service.ready" 2>"$tmp/service.log" &
+	pids+=($!)
+	for _ in $(seq 100); do
+		if [ -s "$tmp/service.ready" ] || ! kill -0 $! 2>/dev/null; then break; fi
+		sleep 0.1
+	done
+	[ -s "$tmp/service.ready" ] || fail "berth.service: the program cannot listen at 443: $(cat "$tmp/service.log")"
+	echo "ok: berth.service, with its capabilities"
+else
+	echo "SKIPPED: the capabilities of berth.service need root, setpriv and unshare"
+fi
+
+# An image on a machine that is not Linux, where go and docker write what they are asked for.
+mkdir "$tmp/macos"
+cat >"$tmp/macos/uname" <<'END'
+#!/bin/sh
+echo Darwin
+END
+cat >"$tmp/macos/go" <<'END'
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+echo "a program for $GOOS" >"$2"
+END
+cat >"$tmp/macos/docker" <<'END'
+#!/bin/sh
+for context; do :; done
+[ ! -f "$context/root/berth" ] || cp "$context/root/berth" "$BERTH_PACKED"
+END
+chmod +x "$tmp"/macos/*
+BERTH_PACKED=$tmp/macos/packed PATH=$tmp/macos:$PATH deploy/image.sh berth check
+grep -qsx 'a program for linux' "$tmp/macos/packed" || fail "image.sh packs a program that is none of Linux"
+echo "ok: an image has a program of Linux, also on macOS"
+
 deploy/check-embedding.sh
 deploy/check-replicas.sh
 

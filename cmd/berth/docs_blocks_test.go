@@ -137,6 +137,35 @@ func TestDocs_READMEIsRun(t *testing.T) {
 	}
 }
 
+// TestDocs_QuickStartsShareNoDirectory lets readers go from one to the next in the same clone: a directory shows its key once.
+func TestDocs_QuickStartsShareNoDirectory(t *testing.T) {
+	t.Parallel()
+	serve := regexp.MustCompile(`bin/berth serve\b[^\n>]*>`)
+	where := regexp.MustCompile(` --data (\S+-data) | --ephemeral `)
+	shown := map[string]string{}
+	for _, page := range everyPage(t) {
+		if !isQuickStart(page) {
+			continue
+		}
+		blocks, _ := blocksOf(t, page)
+		for _, b := range blocks {
+			for _, call := range serve.FindAllString(b.text, -1) {
+				dir := where.FindStringSubmatch(call)
+				if !assert.NotNil(t, dir, "%s: %s: it names no directory of its own, NAME-data, and keeps its data", b.at, call) || dir[1] == "" {
+					continue
+				}
+				assert.Empty(t, shown[dir[1]], "%s: %s: another server has %s already", b.at, call, dir[1])
+				shown[dir[1]] = b.at
+			}
+		}
+	}
+
+	require.NotEmpty(t, shown)
+	ignored, err := os.ReadFile("../../.gitignore")
+	require.NoError(t, err)
+	require.Contains(t, string(ignored), "*-data/\n")
+}
+
 func checkShell(b block) error {
 	var wrong []error
 	if bash, err := exec.LookPath("bash"); err == nil && !strings.Contains(b.text, "<") {

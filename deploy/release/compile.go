@@ -45,14 +45,19 @@ func (r *release) compile(t target) (string, error) {
 	return path, cmd.Run()
 }
 
+// beside names the files of the checkout that an archive has beside the program: those that work without the checkout.
+func beside(t target) []string {
+	names := []string{"LICENSE", "README.md", "CHANGELOG.md"}
+	if t.os == "linux" {
+		names = append(names, "deploy/berth.service")
+	}
+	return names
+}
+
 // writeArchive packs the program with what belongs to it.
 func (r *release) writeArchive(b build) error {
 	files := []file{}
-	beside := []string{"LICENSE", "README.md", "CHANGELOG.md"}
-	if b.os == "linux" {
-		beside = append(beside, "deploy/berth.service", "deploy/compose.yaml")
-	}
-	for _, name := range beside {
+	for _, name := range beside(b.target) {
 		files = append(files, file{name: name, from: filepath.Join(r.root, name)})
 	}
 	files = append(files, file{name: b.program(), from: b.path, program: true})

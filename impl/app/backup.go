@@ -302,6 +302,9 @@ func put(ctx context.Context, backup, database string, key foundKey) (replaced [
 			return replaced, err
 		}
 	}
+	if err := giveToOwner(half, key.file); err != nil { // also a key that a restore brought which was cut off
+		return replaced, err
+	}
 	if replaced, err = makeRoom(replaced, database); err != nil {
 		return replaced, err
 	}

@@ -9,6 +9,8 @@ func openToOthers(fs.FileInfo) bool { return false }
 
 func checkOwner(string, string, fs.FileInfo) error { return nil }
 
+func giveToOwner(...string) error { return nil }
+
 // errLocked says that a server has the directory.
 type errLocked struct{ dir, who string }
 

@@ -308,6 +308,58 @@ func TestDirectory_IsRefusedIfItCannotBeClosed(t *testing.T) {
 	require.NoError(t, err, string(out))
 }
 
+func TestDirectory_OfAnotherUserHasNoFilesOfRootOnceRootFilledIt(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can fill a directory of another user")
+	}
+	source, _ := served(t, true)
+	backup := filepath.Join(t.TempDir(), "b.db")
+	_, err := app.BackUp(t.Context(), app.BackupOptions{Data: source, File: backup, WithKey: true})
+	require.NoError(t, err)
+
+	for name, fill := range map[string]func(dir string) error{
+		"restore": func(dir string) error {
+			_, err := app.Restore(t.Context(), app.RestoreOptions{File: backup, Data: dir})
+			return err
+		},
+		"migrate": func(dir string) error {
+			from, err := app.ParseLocation(source)
+			require.NoError(t, err)
+			to, err := app.ParseLocation(dir)
+			require.NoError(t, err)
+			_, err = app.Migrate(t.Context(), from, to, func(string, int64) {})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			require.NoError(t, os.Mkdir(dir, 0o700))
+			require.NoError(t, os.Chown(dir, 65534, 65534))
+			require.NoError(t, fill(dir))
+			entries, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Contains(t, []int{2, 3}, len(entries), "the database, the lock, and the key of a backup")
+
+			for _, e := range entries {
+				info, err := e.Info()
+				require.NoError(t, err)
+				owner := info.Sys().(*syscall.Stat_t)
+				require.Equal(t, []uint32{65534, 65534}, []uint32{owner.Uid, owner.Gid}, e.Name())
+				require.NoError(t, os.Remove(filepath.Join(dir, e.Name())))
+			}
+
+			elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+			require.NoError(t, os.WriteFile(elsewhere, nil, 0o600))
+			require.NoError(t, os.Link(elsewhere, filepath.Join(dir, "lock")))
+			require.NoError(t, fill(dir))
+			info, err := os.Stat(elsewhere)
+			require.NoError(t, err)
+			require.Zero(t, info.Sys().(*syscall.Stat_t).Uid, "who owns the directory gets nothing else of root's")
+		})
+	}
+}
+
 func TestDirectory_RefusesAFileOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

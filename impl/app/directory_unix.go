@@ -36,6 +36,42 @@ func checkOwner(dir, file string, info fs.FileInfo) error {
 
 func userOf(info fs.FileInfo) uint32 { return info.Sys().(*syscall.Stat_t).Uid }
 
+// giveToOwner gives files that root made in the directory of another user, as a restore does, to that user: a server of theirs could not read
+// them. It leaves alone what is not there, what is not root's, links, and files that have a second name: that may be anywhere.
+func giveToOwner(files ...string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	for _, file := range files {
+		of, err := os.Stat(filepath.Dir(file))
+		if err == nil && userOf(of) != 0 {
+			err = giveTo(of, file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveTo gives a file of root's to whom the directory belongs.
+func giveTo(of fs.FileInfo, file string) (err error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || userOf(info) != 0 || info.Sys().(*syscall.Stat_t).Nlink != 1 {
+		return err
+	}
+	return f.Chown(int(userOf(of)), int(of.Sys().(*syscall.Stat_t).Gid))
+}
+
 // errLocked says that a server has the directory.
 type errLocked struct {
 	dir string
@@ -69,6 +105,9 @@ func lock(dir, who string) (unlock func() error, err error) {
 	}
 	if err == nil {
 		_, err = fmt.Fprintf(f, "%s, process %d\n", who, os.Getpid())
+	}
+	if err == nil {
+		err = giveToOwner(f.Name())
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -93,7 +93,10 @@ func Migrate(ctx context.Context, from, to Location, progress func(table string,
 	if err != nil {
 		return nil, fmt.Errorf("--to: %w", err)
 	}
-	return transfer.Run(ctx, source, target, progress)
+	if all, err = transfer.Run(ctx, source, target, progress); err != nil || !to.inDirectory() {
+		return all, err
+	}
+	return all, giveToOwner(to.file)
 }
 
 // same reports whether the two are one database.

@@ -50,7 +50,10 @@ export interface Server {
   newKey(scopes: string[], members?: Record<string, unknown>): Promise<{ id: string; key: string }>;
   /** Sends any test control: control("PUT", "/quotas", { minute: 10, hour: 100, day: 1000 }). Throws Refused. */
   control(method: string, path: string, body?: unknown): Promise<any>;
-  /** Forgets everything but keys, declared endpoints and the time; endpoints of functions end, faults and journal are empty. */
+  /**
+   * Forgets everything but keys, users, saved states, declared endpoints and the time; endpoints of functions end, faults and journal are empty.
+   * Throws if a handler still runs, once all of it is forgotten.
+   */
   reset(): Promise<void>;
   /** Gives the server's log. */
   log(): string;

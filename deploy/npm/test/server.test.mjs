@@ -160,6 +160,21 @@ test("a reset forgets pods, faults, requests and endpoints", async (t) => {
   await assert.rejects(endpoint.run({}), { status: 404 });
 });
 
+test("a reset forgets everything also where a handler still runs, which it says", async (t) => {
+  const berth = await started(t);
+  await create(berth);
+  let begin, end;
+  const begun = new Promise((resolve) => (begin = resolve));
+  const ended = new Promise((resolve) => (end = resolve));
+  t.after(() => end());
+  const endpoint = await berth.endpoint("stuck", () => (begin(), ended));
+  await endpoint.run({});
+  await begun;
+  await assert.rejects(berth.reset(), /the endpoint stuck still runs/);
+  assert.deepEqual((await send(berth, "GET", "/v2/pods")).answer.pods, []);
+  await assert.rejects(endpoint.run({}), { status: 404 });
+});
+
 test("two servers share nothing", async (t) => {
   const [one, other] = await Promise.all([started(t), started(t)]);
   await create(one);

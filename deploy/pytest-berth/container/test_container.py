@@ -25,3 +25,10 @@ def test_a_container_gives_a_server_of_the_tests_own(tmp_path):
         assert len(client.ask("GET", "/v2/pods")["pods"]) == 2
         berth.reset()
         assert len(client.ask("GET", "/v2/pods")["pods"]) == 1
+
+        [echo] = client.ask("GET", "/v2/serverless")["endpoints"]
+        queue = Connection(f"{berth.url}/v2/{echo['id']}", berth.key)
+        job = queue.ask("POST", "/run", {"input": {}, "webhook": berth.inbox.url("orders")})
+        queue.ask("POST", "/cancel/" + job["id"])
+        berth.clock.advance(60)
+        assert [(body["id"], body["status"]) for body in berth.inbox.received("orders")] == [(job["id"], "CANCELLED")]

@@ -101,23 +101,64 @@ def test_tests_of_one_server_find_nothing_of_each_other(pytester):
             assert berth_session.faults.list() == []
             assert berth_session.clock.state()["mode"] == "running"
             assert [Connection(berth_session.url, key).send("GET", "/v2/pods")[0] for key in keys] == [401] * n
+            assert len(client.ask("GET", "/_berth/users")["users"]) == 1
+            assert berth_session.states.list() == []
 
             client.ask("POST", "/v2/pods", {"name": "p", "image": "i", "cpu": {"id": "cpu3g", "vcpuCount": 2}})
             berth_session.endpoint(lambda job: 1).runsync({})
             berth_session.clock.freeze()
             berth_session.faults.add("listPods", status=500)
-            keys.append(berth_session.new_key("all")["key"])
+            keys.append(berth_session.new_key("all", user="somebody")["key"])
+            client.ask("POST", "/_berth/users", {"name": "a@b.example", "role": "reader"})
+            berth_session.states.save("mine")
         """
     )
     pytester.runpytest_subprocess().assert_outcomes(passed=3)
 
 
-def test_a_test_that_fails_shows_the_log_of_its_server(pytester):
+def test_a_handler_that_still_runs_leaves_nothing_to_the_next_test(pytester):
     pytester.makepyfile(
         """
+        import threading
+        from pytest_berth import worker
         from pytest_berth.connection import Connection
 
-        def test_it(berth):
+        worker.PATIENCE = 0.2
+        begun, over = threading.Event(), threading.Event()
+
+        def stuck(job):
+            begun.set()
+            over.wait(60)
+
+        def test_that_leaves_it(berth_session):
+            berth_session.endpoint(stuck).run({})
+            assert begun.wait(30)
+            berth_session.new_key("all", user="somebody")
+            berth_session.states.save("mine")
+            berth_session.clock.freeze()
+
+        def test_after_it(berth_session):
+            over.set()
+            client = Connection(berth_session.url, berth_session.key)
+            assert client.ask("GET", "/v2/serverless")["endpoints"] == []
+            assert len(client.ask("GET", "/_berth/users")["users"]) == 1
+            assert berth_session.states.list() == []
+            assert berth_session.clock.state()["mode"] == "running"
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*HandlerStillRuns: the handler of the endpoint stuck*"])
+
+
+@pytest.mark.parametrize("fixtures", ["berth", "berth_session", "berth_env", "berth_env, berth"])
+def test_a_test_that_fails_shows_the_log_of_its_server(pytester, fixtures):
+    pytester.makepyfile(
+        f"""
+        from pytest_berth.connection import Connection
+
+        def test_it({fixtures}):
+            berth = {fixtures.split(",")[0]}
             Connection(berth.url, berth.key).ask("GET", "/v2/pods")
             assert False
         """
@@ -125,6 +166,7 @@ def test_a_test_that_fails_shows_the_log_of_its_server(pytester):
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*- berth log -*", "*/v2/pods*"])
+    assert result.stdout.str().count("- berth log -") == 1
     assert "brt_" not in result.stdout.str().replace(find_program(), "")
 
 

@@ -91,6 +91,7 @@ def berth(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="session")
 def _berth_of_session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with _start(request.config, tmp_path_factory.getbasetemp()) as server:
+        server._begin_of_tests()
         yield server
 
 
@@ -132,6 +133,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     report = outcome.get_result()
     if not report.failed:
         return
-    servers = [one for name in ("berth", "berth_session") for one in [getattr(item, "funcargs", {}).get(name)] if isinstance(one, Server)]
-    for server in filter(Server.log, servers):
+    funcargs = getattr(item, "funcargs", {})
+    servers = {id(one): one for one in map(funcargs.get, ("berth", "berth_session", "berth_env")) if isinstance(one, Server)}  # each once
+    for server in filter(Server.log, servers.values()):
         report.sections.append(("berth log", server.log(LOG_LINES)))

@@ -10,7 +10,8 @@ import tempfile
 import time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Union
+from urllib.parse import quote
 
 from .connection import Connection
 from .controls import Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why, query
@@ -190,6 +191,7 @@ class Server:
         self._declared: Dict[str, str] = dict(ready["endpoints"])
         self._open: List[Endpoint] = []
         self._keys: List[str] = []  # ids of those that new_key made
+        self._lasting: Set[str] = set()  # paths of users and states that outlive each test
         self._own: Optional[str] = None
         self._counts_costs, self._spent = False, Decimal(0)  # before the last reset
         return process
@@ -251,21 +253,47 @@ class Server:
         self._close_endpoints()
 
     def reset(self) -> None:
-        """Forgets everything but keys, declared endpoints and the time; endpoints of functions end, faults and journal are empty."""
-        self._close_endpoints()
-        if self._counts_costs:
-            self._spent = self._cost()
-        self.control("POST", "/reset")
+        """
+        Forgets everything but keys, users, saved states, declared endpoints and the time; endpoints of functions end, faults and journal are empty.
+        Raises HandlerStillRuns, once all of it is forgotten.
+        """
+        try:
+            self._close_endpoints()
+        finally:
+            if self._counts_costs:
+                self._spent = self._cost()
+            self.control("POST", "/reset")
+
+    def _begin_of_tests(self) -> None:
+        """Notes which users and saved states are there before the first test."""
+        self._lasting = set(self._users_and_states())
 
     def _end_of_test(self) -> None:
-        """As reset, for a test that is over: what it made of keys goes too, and the clock runs."""
-        self.reset()
+        """As reset, for a test that is over: keys, users and states that it made go too, and the clock runs."""
+        try:
+            self.reset()
+        finally:  # a handler that still runs is the fault of this test, and not of the next one
+            self._spent = Decimal(0)
+            self.clock.resume()
+            self._forget()
+
+    def _forget(self) -> None:
+        """Removes what tests made that a reset leaves: keys, users and saved states."""
         for key in self._keys:
             if self._controls.send("DELETE", "/keys/" + key)[0] not in (204, 404):
                 raise ServerFailed(f"the key {key} cannot be revoked")
         self._keys.clear()
-        self._spent = Decimal(0)
-        self.clock.resume()
+        for path, connection in self._users_and_states().items():
+            if path not in self._lasting:
+                connection.ask("DELETE", path)
+
+    def _users_and_states(self) -> Dict[str, Connection]:
+        """Gives the paths of the users and of the saved states, each with the connection whose key may delete it."""
+        found: Dict[str, Connection] = {}
+        for kind, connection in (("users", self._of_client()), ("states", self._controls)):  # users are for the scope admin
+            for one in connection.ask("GET", "/" + kind)[kind]:
+                found[f"/{kind}/{quote(one['name'], safe='')}"] = connection
+        return found
 
     def log(self, lines: Optional[int] = None) -> str:
         """Gives the server's log, or its last lines."""
