@@ -82,9 +82,7 @@ var _ = area(func() {
 	add("templates.delete.used", []string{"createEndpoint", "deleteTemplate", "updateEndpoint"}, func(c *Check) {
 		at := c.newTemplate(workerTemplate)
 		first, second := c.newEndpoint(gpuEndpoint, fromTemplate(at)), c.newEndpoint(gpuEndpoint, fromTemplate(at))
-		a := c.REST("DELETE", at, "")
-		c.Refused(a, 400)
-		require.NotContains(c, a.JSON["detail"], strings.TrimPrefix(first, serverless+"/"), "it may be somebody else's")
+		c.Refused(c.REST("DELETE", at, ""), 400)
 		c.read(at)
 		c.deleted(first)
 		c.Refused(c.REST("DELETE", at, ""), 400)

@@ -222,6 +222,17 @@ var _ = area(func() {
 		}
 	}
 
+	add("templates.delete.others", []string{"deleteTemplate", "createEndpoint"}, func(c *Check) {
+		at := c.newTemplate(template(`"public":true,"serverless":true`))
+		made := foreign(c)("POST", serverless, c.edited(gpuEndpoint, fromTemplate(at)))
+		require.Equal(c, 201, made.Status, "%s", made.Body)
+		id := made.JSON["id"].(string)
+		a := c.REST("DELETE", at, "")
+		c.Refused(a, 400)
+		require.NotContains(c, string(a.Body), id)
+		require.Equal(c, 204, foreign(c)("DELETE", serverless+"/"+id, "").Status)
+	})
+
 	add("templates.public.read", []string{"getTemplate", "listTemplates"}, func(c *Check) {
 		made := c.make(templates, template(`"public":true`))
 		send := foreign(c)

@@ -139,7 +139,7 @@ type OpenAIRequest struct {
 
 // Policy defines model for Policy.
 type Policy struct {
-	// ExecutionTimeout Milliseconds in progress.
+	// ExecutionTimeout Milliseconds in progress. By default it is the timeout of the endpoint, which is 300,000, or 600,000 where the settings of the server declare the endpoint, unless it is set.
 	ExecutionTimeout *int64 `json:"executionTimeout,omitempty"`
 
 	// LowPriority Served after the others; starts no worker.

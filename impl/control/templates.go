@@ -148,6 +148,7 @@ func templatesNamed(tx store.Templates, user compute.UserID, name string) ([]com
 type templatesAndEndpoints interface {
 	store.Templates
 	store.Endpoints
+	store.Pods
 }
 
 func deleteTemplate(tx templatesAndEndpoints, id compute.TemplateID) error {
@@ -156,13 +157,29 @@ func deleteTemplate(tx templatesAndEndpoints, id compute.TemplateID) error {
 		return err
 	}
 	endpoints, err := tx.EndpointsWith(id, "", "")
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(pods)+len(endpoints) > 0: // which may be somebody else's: their ids are not told
-		return compute.Errorf(compute.Rejected, "template %q is bound to %d pods and %d endpoints", id, len(pods), len(endpoints))
 	}
-	return tx.DeleteTemplate(id)
+	if len(pods)+len(endpoints) == 0 {
+		return tx.DeleteTemplate(id)
+	}
+
+	// What is bound to a public one may be somebody else's: who owns the template learns of that no more than how much it is.
+	t, err := tx.Template(id)
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods {
+		if p, err := tx.Pod(pod); err == nil && p.UserID == t.UserID {
+			return compute.Errorf(compute.Rejected, "template %q is bound to pod %q", id, pod)
+		}
+	}
+	for _, endpoint := range endpoints {
+		if e, err := tx.Endpoint(endpoint); err == nil && e.UserID == t.UserID {
+			return compute.Errorf(compute.Rejected, "template %q is bound to endpoint %q", id, endpoint)
+		}
+	}
+	return compute.Errorf(compute.Rejected, "template %q is bound to %d pods and %d endpoints of other users", id, len(pods), len(endpoints))
 }
 
 // unused refuses what an endpoint names; the two ids that are not meant are empty.
