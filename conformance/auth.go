@@ -101,7 +101,7 @@ var _ = area(func() {
 
 	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
 		c.forbidden(c.key("read"), func(op Operation) bool {
-			return op.Document == "rest" && op.Method == "GET" || isWhy(op) || isEvents(op) || isAudit(op)
+			return op.Document == "rest" && op.Method == "GET" || isWhy(op) || isLogs(op) || isEvents(op) || isAudit(op)
 		})
 	})
 	add("auth.scopes.write", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {

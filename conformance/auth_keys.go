@@ -8,7 +8,7 @@ import (
 
 // ofOnePod reports whether the operation is about one pod.
 func ofOnePod(op Operation) bool {
-	return strings.HasPrefix(op.Path, "/v2/pods/id") || strings.HasPrefix(op.Path, controlsPath+"pods/podId/")
+	return strings.HasPrefix(op.Path, "/v2/pods/id") || strings.HasPrefix(op.Path, controlsPath+"pods/podId/") || isLogs(op)
 }
 
 // podPaths are the operations that are about one pod, each with a body that changes nothing where it is permitted.

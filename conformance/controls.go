@@ -28,6 +28,9 @@ func isExec(op Operation) bool {
 	return strings.HasPrefix(op.Path, controlsPath) && strings.HasSuffix(op.Path, "/exec")
 }
 
+// isLogs reports whether the operation shows the log of a pod or a worker, for keys with rest:read.
+func isLogs(op Operation) bool { return strings.HasPrefix(op.Path, controlsPath+"v1/pod/") }
+
 // isEvents reports whether the operation follows what changes, for all who may read some of it.
 func isEvents(op Operation) bool { return op.Path == controlsPath+"events" }
 
@@ -39,7 +42,7 @@ func isRefusals(op Operation) bool { return op.Path == controlsPath+"audit/refus
 
 // isServed reports whether the operation is served without test controls, too.
 func isServed(op Operation) bool {
-	return isHosts(op) || isUsers(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op) || isAudit(op) || isRefusals(op)
+	return isHosts(op) || isUsers(op) || isJobs(op) || isWhy(op) || isEvents(op) || isSession(op) || isKeyList(op) || isFleetHistory(op) || isExec(op) || isLogs(op) || isAudit(op) || isRefusals(op)
 }
 
 // needsControls skips the rule where the target has no test controls.

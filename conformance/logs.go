@@ -9,7 +9,7 @@ import (
 )
 
 // hostLogs is the path at which clients of the host API ask for the log of a pod or a worker.
-func hostLogs(id string) string { return "/v1/pod/" + id + "/logs" }
+func hostLogs(id string) string { return controlsPath + "v1/pod/" + id + "/logs" }
 
 // texts gives the lines of a source of an answer, without their times, which are in order.
 func (c *Check) texts(a Answer, source string) []string {

@@ -18,16 +18,6 @@ var _ = area(func() {
 		}
 	})
 
-	add("v1.logs", []string{"getLogs"}, func(c *Check) {
-		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
-			c.Refused(c.REST(method, "/v1/pod/nosuchpod/logs", ""), 410)
-		}
-		require.Equal(c, 410, c.REST("HEAD", "/v1/pod/nosuchpod/logs", "").Status)
-		c.Refused(c.REST("GET", "/v1/pod/nosuchpod/logs", ""), 404)
-		c.Refused(c.REST("GET", "/v1/pod/nosuchpod/logs/more", ""), 410)
-		c.Refused(c.REST("GET", "/v1/pod/nosuchpod", ""), 410)
-	})
-
 	add("v1.head", nil, func(c *Check) {
 		a := c.REST("HEAD", "/v1/pods", "")
 		require.Equal(c, 410, a.Status)

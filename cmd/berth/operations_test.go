@@ -18,7 +18,7 @@ import (
 
 // withoutCommand are the operations that no command asks for, and why.
 var withoutCommand = map[string]string{
-	"rest.getLogs":                "other clients ask for it; berth pods logs and berth endpoints logs show the same",
+	"controls.getLogs":            "other clients ask for it; berth pods logs and berth endpoints logs show the same",
 	"queue.statusPost":            "it is status, for clients that send POST",
 	"queue.statusSyncPost":        "it is statusSync, for clients that send POST",
 	"queue.streamPost":            "it is stream, for clients that send POST",

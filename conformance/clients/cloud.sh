@@ -20,7 +20,7 @@ fi
 ip link set lo up
 echo "nameserver 127.0.0.1" >"$tmp/resolv.conf"
 mount --bind "$tmp/resolv.conf" "$(realpath /etc/resolv.conf)"
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=berth" -addext "subjectAltName=DNS:api.runpod.io,DNS:hapi.runpod.net,DNS:*.proxy.runpod.net,DNS:api.runpod.ai,DNS:*.api.runpod.ai" \
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=berth" -addext "subjectAltName=DNS:api.runpod.io,DNS:*.proxy.runpod.net,DNS:api.runpod.ai,DNS:*.api.runpod.ai" \
 	-keyout "$tmp/edge.key" -out "$tmp/edge.pem" 2>/dev/null
 
 # served RUNTIME ARGS: a server with pods on RUNTIME, and what stands before it, until the next one.

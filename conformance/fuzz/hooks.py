@@ -184,12 +184,6 @@ def logged(case):
         case.path_parameters = {"id": endpoint, "workerId": worker}
 
 
-def hosted(case):
-    """Every other call is of a pod that there is. Stateful tests have pods of their own, at another path."""
-    if not stateful(case) and mine(case.operation.label):
-        case.path_parameters = {"id": seeds.of("/v2/pods")}
-
-
 def built(case):
     """Every other call is of a build that there is."""
     if not stateful(case) and mine(case.operation.label):
@@ -233,7 +227,7 @@ def scripted(case):
         case.path_parameters = {"endpointId": seeds.scripted()}
 
 
-FEED = {"deliverWebhook": delivered, "getScript": scripted, "getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getBalancedWorkers": balanced, "getPodHistory": asked_why, "getEndpointHistory": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getLogs": hosted, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+FEED = {"deliverWebhook": delivered, "getScript": scripted, "getJob": told, "whyJob": told, "whyPod": asked_why, "whyEndpoint": asked_why, "getBalancedWorkers": balanced, "getPodHistory": asked_why, "getEndpointHistory": asked_why, "getJournalEntry": journaled, "getWorkerLogs": logged, "getLogs": asked_why, "getEndpointBuild": built, "getBuildLogs": built, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 

@@ -915,6 +915,27 @@ func (e ListJobsParamsStatus) Valid() bool {
 	}
 }
 
+// Defines values for GetLogsParamsType.
+const (
+	GetLogsParamsTypeAll       GetLogsParamsType = "all"
+	GetLogsParamsTypeContainer GetLogsParamsType = "container"
+	GetLogsParamsTypeSystem    GetLogsParamsType = "system"
+)
+
+// Valid indicates whether the value is a known member of the GetLogsParamsType enum.
+func (e GetLogsParamsType) Valid() bool {
+	switch e {
+	case GetLogsParamsTypeAll:
+		return true
+	case GetLogsParamsTypeContainer:
+		return true
+	case GetLogsParamsTypeSystem:
+		return true
+	default:
+		return false
+	}
+}
+
 // Advance defines model for Advance.
 type Advance struct {
 	// Milliseconds At most a year.
@@ -1772,6 +1793,15 @@ type ListedKey struct {
 
 	// User Whose it is.
 	User string `json:"user"`
+}
+
+// Logs defines model for Logs.
+type Logs struct {
+	// Container What the container wrote.
+	Container []string `json:"container"`
+
+	// System What was done with it.
+	System []string `json:"system"`
 }
 
 // NearMiss The entry that matches most members of the expectation, and not all; of several the last.
@@ -2658,6 +2688,27 @@ type DeleteUserParams struct {
 	KeepResources *KeepResources `form:"keepResources,omitempty" json:"keepResources,omitempty"`
 }
 
+// GetLogsParams defines parameters for GetLogs.
+type GetLogsParams struct {
+	// Type Only lines of this source.
+	Type *GetLogsParamsType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Stream Answer with a stream of server-sent events.
+	Stream *bool `form:"stream,omitempty" json:"stream,omitempty"`
+
+	// Tail With how many of the last lines it begins; absent, 100 of a stream, and else 1000.
+	Tail *int64 `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Since It begins with the lines from this time on, however many; tail does not count then.
+	Since *time.Time `form:"since,omitempty" json:"since,omitempty"`
+
+	// LastEventID It begins after the line of this id; neither tail nor since count then.
+	LastEventID *time.Time `json:"Last-Event-ID,omitempty"`
+}
+
+// GetLogsParamsType defines parameters for GetLogs.
+type GetLogsParamsType string
+
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
 
@@ -2885,6 +2936,9 @@ type ServerInterface interface {
 	// ChangeUser Give a user another role, or disable or enable it
 	// (PATCH /_berth/users/{userName})
 	ChangeUser(ctx echo.Context, userName string) error
+	// GetLogs Get the logs of a pod or a worker
+	// (GET /_berth/v1/pod/{podId}/logs)
+	GetLogs(ctx echo.Context, podID string, params GetLogsParams) error
 	// GetWebhooks Read the log of webhooks
 	// (GET /_berth/webhooks)
 	GetWebhooks(ctx echo.Context) error
@@ -4037,6 +4091,69 @@ func (w *ServerInterfaceWrapper) ChangeUser(ctx echo.Context) error {
 	return err
 }
 
+// GetLogs converts echo context to params.
+func (w *ServerInterfaceWrapper) GetLogs(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "podId" -------------
+	var podID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "podId", ctx.Param("podId"), &podID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter podId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLogsParams
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", ctx.QueryParams(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter type: %s", err))
+	}
+
+	// ------------- Optional query parameter "stream" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "stream", ctx.QueryParams(), &params.Stream, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter stream: %s", err))
+	}
+
+	// ------------- Optional query parameter "tail" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tail", ctx.QueryParams(), &params.Tail, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tail: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID time.Time
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "date-time"})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetLogs(ctx, podID, params)
+	return err
+}
+
 // GetWebhooks converts echo context to params.
 func (w *ServerInterfaceWrapper) GetWebhooks(ctx echo.Context) error {
 	var err error
@@ -4166,6 +4283,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/users", wrapper.CreateUser, options.OperationMiddlewares["createUser"]...)
 	router.DELETE(options.BaseURL+"/_berth/users/:userName", wrapper.DeleteUser, options.OperationMiddlewares["deleteUser"]...)
 	router.PATCH(options.BaseURL+"/_berth/users/:userName", wrapper.ChangeUser, options.OperationMiddlewares["changeUser"]...)
+	router.GET(options.BaseURL+"/_berth/v1/pod/:podId/logs", wrapper.GetLogs, options.OperationMiddlewares["getLogs"]...)
 	router.GET(options.BaseURL+"/_berth/webhooks", wrapper.GetWebhooks, options.OperationMiddlewares["getWebhooks"]...)
 	router.POST(options.BaseURL+"/_berth/webhooks/:number/deliver", wrapper.DeliverWebhook, options.OperationMiddlewares["deliverWebhook"]...)
 

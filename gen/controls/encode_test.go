@@ -54,6 +54,7 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[KeyList](t)
 	encodetest.Check[ListedJob](t)
 	encodetest.Check[ListedKey](t)
+	encodetest.Check[Logs](t)
 	encodetest.Check[NearMiss](t)
 	encodetest.Check[NormalDelay](t)
 	encodetest.Check[Pagination](t)

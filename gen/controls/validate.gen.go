@@ -185,6 +185,15 @@ var paramsOfGetEvents = []validate.Param{
 	parameterEventsAfter,
 }
 
+var paramsOfGetLogs = []validate.Param{
+	{In: "path", Name: "podId", Required: true},
+	{In: "query", Name: "type", Required: false, Text: &validate.Text{Enum: []string{"all", "container", "system"}}},
+	{In: "query", Name: "stream", Required: false, Kind: validate.BooleanParam},
+	{In: "query", Name: "tail", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 0, Max: 5000}},
+	{In: "query", Name: "since", Required: false, Text: &validate.Text{DateTime: true}},
+	{In: "header", Name: "Last-Event-ID", Required: false, Text: &validate.Text{DateTime: true}},
+}
+
 var paramsOfListAudit = []validate.Param{
 	parameterAuditSince,
 	parameterAuditUntil,
@@ -648,6 +657,12 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/_berth/events",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfGetEvents, false, path, query, header)
+		},
+	},
+	"getLogs": {
+		Method: "GET", Path: "/_berth/v1/pod/{podId}/logs",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetLogs, false, path, query, header)
 		},
 	},
 	"listAudit": {

@@ -54,7 +54,6 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[GpuPrice](t, others...)
 	encodetest.Check[GpuType](t, others...)
 	encodetest.Check[GpuTypeList](t, others...)
-	encodetest.Check[Logs](t, others...)
 	encodetest.Check[Mounts](t, others...)
 	encodetest.Check[NetworkMount](t, others...)
 	encodetest.Check[NetworkVolume](t, others...)

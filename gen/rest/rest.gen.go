@@ -709,27 +709,6 @@ func (e TemplateSource) Valid() bool {
 	}
 }
 
-// Defines values for GetLogsParamsType.
-const (
-	GetLogsParamsTypeAll       GetLogsParamsType = "all"
-	GetLogsParamsTypeContainer GetLogsParamsType = "container"
-	GetLogsParamsTypeSystem    GetLogsParamsType = "system"
-)
-
-// Valid indicates whether the value is a known member of the GetLogsParamsType enum.
-func (e GetLogsParamsType) Valid() bool {
-	switch e {
-	case GetLogsParamsTypeAll:
-		return true
-	case GetLogsParamsTypeContainer:
-		return true
-	case GetLogsParamsTypeSystem:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ListCPUTypesParamsInclude.
 const (
 	ListCPUTypesParamsIncludeAVAILABILITY ListCPUTypesParamsInclude = "AVAILABILITY"
@@ -1797,15 +1776,6 @@ type GpuTypeList struct {
 // LogSource container, what the container wrote; system, what was done with it.
 type LogSource string
 
-// Logs defines model for Logs.
-type Logs struct {
-	// Container What the container wrote.
-	Container []string `json:"container"`
-
-	// System What was done with it.
-	System []string `json:"system"`
-}
-
 // MountPath Where it is in the container: absolute and not /, without . and .. as a part, colons and control characters.
 type MountPath = string
 
@@ -2728,27 +2698,6 @@ type Unauthenticated = Problem
 // UnsupportedMediaType What went wrong, as application/problem+json.
 type UnsupportedMediaType = Problem
 
-// GetLogsParams defines parameters for GetLogs.
-type GetLogsParams struct {
-	// Type Only lines of this source.
-	Type *GetLogsParamsType `form:"type,omitempty" json:"type,omitempty"`
-
-	// Stream Answer with a stream of server-sent events.
-	Stream *bool `form:"stream,omitempty" json:"stream,omitempty"`
-
-	// Tail With how many of the last lines it begins; absent, 100 of a stream, and else 1000.
-	Tail *int64 `form:"tail,omitempty" json:"tail,omitempty"`
-
-	// Since It begins with the lines from this time on, however many; tail does not count then.
-	Since *LogSince `form:"since,omitempty" json:"since,omitempty"`
-
-	// LastEventID It begins after the line of this id; neither tail nor since count then.
-	LastEventID *LogLastEventID `json:"Last-Event-ID,omitempty"`
-}
-
-// GetLogsParamsType defines parameters for GetLogs.
-type GetLogsParamsType string
-
 // ListSecretsParams defines parameters for ListSecrets.
 type ListSecretsParams struct {
 	// Name Only the secret of this name, whatever its case.
@@ -3260,9 +3209,6 @@ func (t *EndpointScaling) UnmarshalJSON(b []byte) error {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// GetLogs Get the logs of a pod or a worker
-	// (GET /v1/pod/{id}/logs)
-	GetLogs(ctx echo.Context, id string, params GetLogsParams) error
 	// ListSecrets List secrets
 	// (GET /v2/account/secrets)
 	ListSecrets(ctx echo.Context, params ListSecretsParams) error
@@ -3466,69 +3412,6 @@ type ServerInterface interface {
 // ServerInterfaceWrapper converts echo contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler ServerInterface
-}
-
-// GetLogs converts echo context to params.
-func (w *ServerInterfaceWrapper) GetLogs(ctx echo.Context) error {
-	var err error
-	// ------------- Path parameter "id" -------------
-	var id string
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
-	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params GetLogsParams
-	// ------------- Optional query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", ctx.QueryParams(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter type: %s", err))
-	}
-
-	// ------------- Optional query parameter "stream" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "stream", ctx.QueryParams(), &params.Stream, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter stream: %s", err))
-	}
-
-	// ------------- Optional query parameter "tail" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "tail", ctx.QueryParams(), &params.Tail, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tail: %s", err))
-	}
-
-	// ------------- Optional query parameter "since" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
-	}
-
-	headers := ctx.Request().Header
-	// ------------- Optional header parameter "Last-Event-ID" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
-		var LastEventID LogLastEventID
-		n := len(valueList)
-		if n != 1 {
-			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "date-time"})
-		if err != nil {
-			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
-		}
-
-		params.LastEventID = &LastEventID
-	}
-
-	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetLogs(ctx, id, params)
-	return err
 }
 
 // ListSecrets converts echo context to params.
@@ -5107,7 +4990,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
-	router.GET(options.BaseURL+"/v1/pod/:id/logs", wrapper.GetLogs, options.OperationMiddlewares["getLogs"]...)
 	router.GET(options.BaseURL+"/v2/account/secrets", wrapper.ListSecrets, options.OperationMiddlewares["listSecrets"]...)
 	router.POST(options.BaseURL+"/v2/account/secrets", wrapper.CreateSecret, options.OperationMiddlewares["createSecret"]...)
 	router.DELETE(options.BaseURL+"/v2/account/secrets/:id", wrapper.DeleteSecret, options.OperationMiddlewares["deleteSecret"]...)

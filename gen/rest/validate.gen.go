@@ -90,15 +90,6 @@ var paramsOfGetPodLogs = []validate.Param{
 	parameterLogLastEventID,
 }
 
-var paramsOfGetLogs = []validate.Param{
-	{In: "path", Name: "id", Required: true},
-	{In: "query", Name: "type", Required: false, Text: &validate.Text{Enum: []string{"all", "container", "system"}}},
-	{In: "query", Name: "stream", Required: false, Kind: validate.BooleanParam},
-	{In: "query", Name: "tail", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 0, Max: 5000}},
-	parameterLogSince,
-	parameterLogLastEventID,
-}
-
 var paramsOfListGpuTypes = []validate.Param{
 	parameterCatalogInclude,
 	parameterGpuProduct,
@@ -410,12 +401,6 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/v2/pods/{id}/logs",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfGetPodLogs, false, path, query, header)
-		},
-	},
-	"getLogs": {
-		Method: "GET", Path: "/v1/pod/{id}/logs",
-		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params(paramsOfGetLogs, false, path, query, header)
 		},
 	},
 	"listGpuTypes": {
@@ -900,7 +885,6 @@ var OpsPublic202610 = map[string]validate.Op{
 	"deletePod":                Ops["deletePod"],
 	"podAction":                Ops["podAction"],
 	"getPodLogs":               Ops["getPodLogs"],
-	"getLogs":                  Ops["getLogs"],
 	"listGpuTypes":             Ops["listGpuTypes"],
 	"getGpuType":               Ops["getGpuType"],
 	"listCpuTypes":             Ops["listCpuTypes"],

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -22,7 +23,7 @@ const (
 )
 
 // logsPath is the path of what clients take for the API of hosts.
-const logsPath = "/v1/pod/{id}/logs"
+const logsPath = "/_berth/v1/pod/{podId}/logs"
 
 // lineTime is how the time of a line is written: always with nine digits, so that ids sort as text, too.
 const lineTime = "2006-01-02T15:04:05.000000000Z07:00"
@@ -211,8 +212,8 @@ func (h restHandlers) GetPodLogs(c echo.Context, id string, params rest.GetPodLo
 	return h.streamLogs(c, read)
 }
 
-// GetLogs is GET /v1/pod/{id}/logs.
-func (h restHandlers) GetLogs(c echo.Context, id string, params rest.GetLogsParams) error {
+// GetLogs is GET /_berth/v1/pod/{podId}/logs.
+func (h controlsHandlers) GetLogs(c echo.Context, id string, params controls.GetLogsParams) error {
 	q := compute.LogQuery{Tail: tailAtOnce, Since: value(params.Since), After: value(params.LastEventID), AtOnce: !value(params.Stream)}
 	if !q.AtOnce {
 		q.Tail = defaultTail
@@ -220,7 +221,7 @@ func (h restHandlers) GetLogs(c echo.Context, id string, params rest.GetLogsPara
 	if params.Tail != nil {
 		q.Tail = int(*params.Tail)
 	}
-	if of := value(params.Type); of != rest.GetLogsParamsTypeAll {
+	if of := value(params.Type); of != controls.GetLogsParamsTypeAll {
 		q.Source = compute.LogSource(of)
 	}
 
@@ -259,7 +260,7 @@ func (s *Services) logOf(ctx context.Context, user compute.UserID, id string, q 
 }
 
 // atOnce reads a log to its end, and keeps the last lines as far as there is room (rule logs.bytes).
-func atOnce(ctx context.Context, read compute.ReadLog) (logs rest.Logs, err error) {
+func atOnce(ctx context.Context, read compute.ReadLog) (logs controls.Logs, err error) {
 	var kept []compute.LogLine
 	bytes := 0
 	err = read(ctx, func(l compute.LogLine) error {
@@ -272,7 +273,7 @@ func atOnce(ctx context.Context, read compute.ReadLog) (logs rest.Logs, err erro
 		return nil
 	})
 
-	logs = rest.Logs{Container: []string{}, System: []string{}}
+	logs = controls.Logs{Container: []string{}, System: []string{}}
 	for _, l := range kept {
 		if l.Source == compute.LogSystem {
 			logs.System = append(logs.System, l.Text)

@@ -163,9 +163,9 @@ type front struct {
 // onePod gives the parameter of a path that names the one pod that it is about; empty if it is about none.
 func onePod(path string) string {
 	switch {
-	case strings.HasPrefix(path, "/v2/pods/{id}"), path == logsPath:
+	case strings.HasPrefix(path, "/v2/pods/{id}"):
 		return "id"
-	case path == whyPodPath, path == podHistoryPath, path == execPodPath:
+	case path == whyPodPath, path == podHistoryPath, path == execPodPath, path == logsPath:
 		return "podId"
 	}
 	return ""

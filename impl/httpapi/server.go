@@ -175,7 +175,6 @@ func New(s Services) (*Handler, error) {
 	}
 
 	e.RouteNotFound(v1Path, refuseV1)
-	e.Match([]string{http.MethodHead, http.MethodOptions, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, v1Path+"/pod/:id/logs", refuseV1)
 	e.RouteNotFound(v1Path+"/*", refuseV1)
 	rest.RegisterHandlersWithOptions(e, restHandlers{&s}, rest.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(rest.Editions, func(op validate.Op, _ echo.Context) compute.Scope {

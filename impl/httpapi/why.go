@@ -21,7 +21,7 @@ const (
 // tells reports whether an operation of the controls tells the owner of jobs, pods and endpoints about them: it is served without test
 // controls, too, and for their key.
 func tells(op validate.Op) bool {
-	return ofJobs(op.Path) || op.Path == whyEndpointPath || op.Path == whyPodPath || op.Path == balancedPath || op.Path == endpointHistoryPath || op.Path == podHistoryPath || ofFleet(op) || ofAnybody(op) || listsKeys(op) || runsCommands(op.Path) || op.Path == auditPath || op.Path == refusalsPath
+	return ofJobs(op.Path) || op.Path == whyEndpointPath || op.Path == whyPodPath || op.Path == balancedPath || op.Path == endpointHistoryPath || op.Path == podHistoryPath || ofFleet(op) || ofAnybody(op) || listsKeys(op) || runsCommands(op.Path) || op.Path == auditPath || op.Path == refusalsPath || op.Path == logsPath
 }
 
 // WhyJob is GET /_berth/jobs/{jobId}/why.

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 os.environ["RUNPOD_API_BASE_URL"], os.environ["RUNPOD_API_KEY"] = sys.argv[1:]
+os.environ["RUNPOD_HAPI_URL"] = sys.argv[1] + "/_berth"
 os.environ |= {"FLASH_IS_LIVE_PROVISIONING": "true", "FLASH_CPU_IMAGE": "flash", "FLASH_CPU_LB_IMAGE": "flash-web", "RUNPOD_URL_MIXED_OK": "1"}
 os.chdir(tempfile.mkdtemp())  # flash writes down there what it has made
 

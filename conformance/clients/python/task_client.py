@@ -10,6 +10,7 @@ import os
 import sys
 
 os.environ["RUNPOD_API_BASE_URL"], os.environ["RUNPOD_API_KEY"], os.environ["TASK_RUNTIME"] = sys.argv[1:]
+os.environ["RUNPOD_HAPI_URL"] = sys.argv[1] + "/_berth"
 
 import runpod  # noqa: E402: it reads the environment when it is imported
 from runpod.apps.errors import RemoteExecutionError  # noqa: E402
@@ -26,7 +27,7 @@ assert runpod.get_pod(made)["status"] in {"STARTING", "RUNNING"}
 
 
 async def logs():
-    """What rp logs asks for, and rp logs --follow, where nothing says where that is."""
+    """What rp logs asks for, and rp logs --follow."""
     shown = await pod_logs(made)
     async for line in stream_pod_logs(made):
         return shown, line
