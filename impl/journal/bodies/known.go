@@ -30,7 +30,6 @@ var operations = map[string]operation{
 	"getEndpointBuild":         {document: "rest"},
 	"getGlobalVolume":          {document: "rest"},
 	"getGpuType":               {document: "rest"},
-	"getLogs":                  {document: "rest"},
 	"getNetworkVolume":         {document: "rest"},
 	"getPod":                   {document: "rest"},
 	"getPodLogs":               {document: "rest", streams: true},
