@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,6 +34,14 @@ func late(paced bool) http.HandlerFunc {
 	}
 }
 
+// sent sends a body in two parts. The second one follows when the first one was taken, and after some more time.
+func sent(to io.Writer, bytes int, after time.Duration) {
+	pause(2 * span)
+	_, _ = io.WriteString(to, strings.Repeat("x", bytes/2))
+	pause(after)
+	_, _ = io.WriteString(to, strings.Repeat("x", bytes-bytes/2))
+}
+
 func TestServer_WhoReadsTheBodyMayTakeItsTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		paced bool
@@ -41,17 +50,24 @@ func TestServer_WhoReadsTheBodyMayTakeItsTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			serve(t, 0, func(s *served) {
 				s.handle = late(c.paced)
-				text := strings.Repeat("x", c.bytes)
-				status, took := s.status(s.dial(fmt.Sprintf("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", len(text), text)))
+				conn := s.dial(fmt.Sprintf("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", c.bytes))
+				go sent(conn, c.bytes, span/2) // nothing is taken before it is read
+				status, took := s.status(conn)
 				require.Equal(s, "200 OK", status)
-				require.Equal(s, 6*span, took)
+				require.Equal(s, 6*span+span/2, took)
 			})
 		})
 		t.Run(name+" over HTTP 2", func(t *testing.T) {
 			serveTLS(t, 0, func(s *secured) {
 				s.handle = late(c.paced)
-				req, err := http.NewRequestWithContext(s.Context(), "POST", "https://a/", strings.NewReader(strings.Repeat("x", c.bytes)))
+				read, write := io.Pipe()
+				go func() {
+					sent(write, c.bytes, 3*span) // while nobody reads
+					_ = write.Close()
+				}()
+				req, err := http.NewRequestWithContext(s.Context(), "POST", "https://a/", read)
 				require.NoError(s, err)
+				req.ContentLength = int64(c.bytes)
 				res, err := s.http.Do(req)
 				require.NoError(s, err)
 				require.Equal(s, http.StatusOK, res.StatusCode)
