@@ -103,7 +103,7 @@ func (e edge) podProxy(answers *httpapi.Handler) *proxy.Proxy {
 		Watch:  watch,
 		Domain: e.config.Domain, Pods: e.use.control, Live: e.use.pods.Live, Simulated: e.runs.kind.Can.Simulates, PodPaths: e.config.PodPaths,
 		Keys: e.who.keyring, Flash: e.use.flash, Requests: e.use.queue, Ports: e.use.workers.Ports, Dial: runtime.Dial(e.runs.Pods), Clock: e.clock, Own: e.at.publicHost(),
-		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log,
+		Proxies: e.bounds.proxies, Ending: e.draining, Log: e.config.Log, Stall: e.config.StallTimeout,
 		Refused: e.refused(audit.Queue),
 	})
 }

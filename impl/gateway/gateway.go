@@ -61,6 +61,8 @@ type Gateway struct {
 	mu      sync.Mutex
 	open    map[net.Conn]bool // true: it is known who it is
 	unknown int
+	files   int                    // that are open
+	filesOf map[compute.UserID]int // of a user; none is 0
 	running sync.WaitGroup
 }
 

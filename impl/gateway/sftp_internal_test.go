@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,6 +112,19 @@ func TestFiles_ComeAndGoWithoutAServerInTheImage(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "more", string(got[len(long):]))
 
+	for _, from := range []int64{0, 0, int64(len(long)) + 4, 100} { // whatever the client calls the place
+		file, err = files.OpenFile(at("a b"), os.O_WRONLY|os.O_APPEND)
+		require.NoError(t, err)
+		for range 2 {
+			_, err = file.WriteAt([]byte("more"), from)
+			require.NoError(t, err)
+		}
+		require.NoError(t, file.Close())
+	}
+	got, err = os.ReadFile(at("a b"))
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("more", 9), string(got[len(long):]))
+
 	file, err = files.OpenFile(at("a b"), os.O_WRONLY|os.O_CREATE) // as scp does
 	require.NoError(t, err)
 	_, err = file.WriteAt([]byte("anew"), 0)
@@ -125,6 +140,54 @@ func TestFiles_ComeAndGoWithoutAServerInTheImage(t *testing.T) {
 	_, err = file.WriteAt([]byte("x"), 100)
 	require.NoError(t, err, "what comes before may come later")
 	require.Error(t, file.Close(), "it did not")
+}
+
+func TestFiles_SoManyMayBeOpen(t *testing.T) {
+	t.Parallel()
+	files, dir := filesOfPod(t), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("short"), 0o600))
+	var all []*sftp.File
+	for i := range mostFilesOfUser {
+		name, flags := "a", os.O_RDONLY
+		if i%2 == 1 {
+			name, flags = strconv.Itoa(i), os.O_WRONLY|os.O_CREATE
+		}
+		file, err := files.OpenFile(filepath.Join(dir, name), flags)
+		require.NoError(t, err)
+		all = append(all, file)
+	}
+
+	for _, flags := range []int{os.O_RDONLY, os.O_WRONLY} {
+		_, err := files.OpenFile(filepath.Join(dir, "a"), flags)
+		require.ErrorContains(t, err, errFiles.Error())
+	}
+	for i, flags := range []int{os.O_RDONLY, os.O_WRONLY} {
+		require.NoError(t, all[i].Close())
+		file, err := files.OpenFile(filepath.Join(dir, "a"), flags)
+		require.NoError(t, err, "one was closed")
+		all[i] = file
+	}
+	for _, file := range all {
+		require.NoError(t, file.Close())
+	}
+}
+
+func TestFiles_OfAllUsersAreBounded(t *testing.T) {
+	t.Parallel()
+	g := &Gateway{}
+	for i := range mostFiles {
+		require.True(t, g.opens(compute.UserID(strconv.Itoa(i/mostFilesOfUser))))
+	}
+	require.False(t, g.opens("another"))
+	g.closes("0")
+	require.True(t, g.opens("another"))
+	require.False(t, g.opens("0"))
+	for i := range mostFiles - 1 {
+		g.closes(compute.UserID(strconv.Itoa((i + 1) / mostFilesOfUser)))
+	}
+	g.closes("another")
+	require.Zero(t, g.files)
+	require.Empty(t, g.filesOf)
 }
 
 func TestFiles_ChangeAsAskedForWithoutAServerInTheImage(t *testing.T) {

@@ -5,18 +5,54 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"slices"
 	"sync"
 
 	"github.com/pkg/sftp"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
 // Clients ask for many pieces of a file at a time, and these are answered beside one another: so they come nearly in order.
 const (
-	window = 8 << 20 // bytes of a file that are kept behind what was read of it last, and before what can be written of it next
+	window = 2 << 20 // bytes of a file that are kept: what was read of it last, or what comes before it can be written
 	chunk  = 64 << 10
 )
+
+// How many files may be open at a time: each may have a window in memory.
+const (
+	mostFiles       = 64 // of all users
+	mostFilesOfUser = 32
+)
+
+var errFiles = errors.New("too many files are open")
+
+// opens counts a file that the user has open, until closes is called. False: there may be no more.
+func (g *Gateway) opens(user compute.UserID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.files >= mostFiles || g.filesOf[user] >= mostFilesOfUser {
+		return false
+	}
+	if g.filesOf == nil {
+		g.filesOf = map[compute.UserID]int{}
+	}
+	g.files++
+	g.filesOf[user]++
+	return true
+}
+
+func (g *Gateway) closes(user compute.UserID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.files--
+	if g.filesOf[user]--; g.filesOf[user] == 0 {
+		delete(g.filesOf, user)
+	}
+}
 
 // opened begins a command that reads or writes a file, and gives what ends it: one that reads its input comes to its end, the other is cut off.
 func (f *files) opened(ctx context.Context, command []string, stdin io.Reader, stdout io.Writer) (end func() error) {
@@ -61,7 +97,10 @@ func (f *files) Fileread(r *sftp.Request) (io.ReaderAt, error) {
 	if err := f.do("test", "-r", r.Filepath); err != nil {
 		return nil, sftp.ErrSSHFxPermissionDenied
 	}
-	return &reading{files: f, name: r.Filepath}, nil
+	if !f.opens(f.by.User) {
+		return nil, errFiles
+	}
+	return &reading{files: f, name: r.Filepath, open: true}, nil
 }
 
 // reading is a file that is read: one command writes it, from a place on, and a window of what it wrote is kept.
@@ -75,12 +114,16 @@ type reading struct {
 	kept  []byte // what was read last
 	first int64  // where that begins
 	over  error  // after kept there is nothing more
+	open  bool   // it counts among the files that are
 }
 
 // ReadAt gives a piece of the file.
 func (r *reading) ReadAt(p []byte, at int64) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.open {
+		return 0, os.ErrClosed
+	}
 	if last := r.first + int64(len(r.kept)); r.out == nil || at < r.first || at > last+window {
 		r.from(at)
 	}
@@ -106,11 +149,14 @@ func (r *reading) from(at int64) {
 	r.out, r.kept, r.first, r.over = out, nil, at, nil
 }
 
-// more reads on, and forgets what is a window behind.
+// more reads on, and forgets what is furthest behind.
 func (r *reading) more() {
-	if len(r.kept) >= 2*window {
-		r.first += window
-		r.kept = append(r.kept[:0], r.kept[window:]...)
+	if r.kept == nil {
+		r.kept = make([]byte, 0, 2*chunk) // most files are short
+	}
+	if len(r.kept) >= window {
+		r.first += window / 2
+		r.kept = append(r.kept[:0], r.kept[window/2:]...)
 	}
 	old := len(r.kept)
 	r.kept = append(r.kept, make([]byte, chunk)...)
@@ -122,8 +168,8 @@ func (r *reading) stop() {
 	if r.out != nil {
 		_ = r.out.CloseWithError(errEnded)
 		_ = r.end() // it was cut off
-		r.out = nil
 	}
+	r.out, r.kept = nil, nil
 }
 
 // Close ends the command.
@@ -131,6 +177,10 @@ func (r *reading) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stop()
+	if r.open {
+		r.open = false
+		r.files.closes(r.files.by.User)
+	}
 	return nil
 }
 
@@ -152,7 +202,10 @@ func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 		return nil, err
 	}
 
-	w := &writing{files: f, name: r.Filepath, size: size, early: map[int64][]byte{}}
+	if !f.opens(f.by.User) {
+		return nil, errFiles
+	}
+	w := &writing{files: f, name: r.Filepath, size: size, appends: flags.Append, open: true, early: map[int64][]byte{}}
 	if size == 0 {
 		w.from(0)
 	}
@@ -165,7 +218,10 @@ type writing struct {
 	name  string
 	size  int64 // of what is there: it is gone on with, or written anew, as the first piece says
 
+	appends bool // every piece goes to the end, whatever place it names: that only says in which order they were sent
+
 	mu    sync.Mutex
+	open  bool           // it counts among the files that are
 	in    *io.PipeWriter // nil: it is not known yet where the first piece is
 	end   func() error
 	next  int64
@@ -178,7 +234,7 @@ var errOrder = errors.New("files are written in order here: write it anew, or ha
 // from has a command take what comes from a place on.
 func (w *writing) from(at int64) {
 	script := `cat > "$1"`
-	if at > 0 {
+	if at > 0 || w.appends {
 		script = `cat >> "$1"`
 	}
 	out, in := io.Pipe()
@@ -189,9 +245,23 @@ func (w *writing) from(at int64) {
 func (w *writing) WriteAt(p []byte, at int64) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !w.open {
+		return 0, os.ErrClosed
+	}
 	if w.in == nil && (at == 0 || at == w.size) {
 		w.from(at)
 	}
+	if w.appends {
+		if _, twice := w.early[at]; twice || w.waits+len(p) > window {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+		if w.in != nil {
+			at = max(at, w.next)
+		}
+	}
+
 	switch {
 	case w.in != nil && at < w.next || w.waits+len(p) > window:
 		return 0, errOrder
@@ -215,14 +285,39 @@ func (w *writing) WriteAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
+// flush appends what waits, in its order, though something seems to be missing before it.
+func (w *writing) flush() error {
+	if w.in == nil {
+		w.from(w.size)
+	}
+	for _, at := range slices.Sorted(maps.Keys(w.early)) {
+		piece := w.early[at]
+		if _, err := w.in.Write(piece); err != nil {
+			return err
+		}
+		w.next = max(w.next, at+int64(len(piece)))
+		w.waits -= len(piece)
+		delete(w.early, at)
+	}
+	return nil
+}
+
 // Close ends the file, and reports whether all of it was written.
 func (w *writing) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.open {
+		w.open = false
+		defer w.files.closes(w.files.by.User)
+	}
+
 	var err error
+	if w.appends && len(w.early) > 0 {
+		err = w.flush()
+	}
 	if w.in != nil {
 		_ = w.in.Close()
-		err = w.end()
+		err = errors.Join(err, w.end())
 	}
 	if err == nil && len(w.early) > 0 {
 		return errOrder

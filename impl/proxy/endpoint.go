@@ -17,7 +17,6 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/queue"
-	"github.com/berthdev/berth/impl/relay"
 )
 
 // The limits of a request to an endpoint that balances load, which are those of the public service.
@@ -50,7 +49,8 @@ type visit struct {
 	endpoint compute.EndpointID
 	turn     *queue.Turn
 	wish     queue.Wish
-	prefix   string // of its path, which the worker does not see
+	prefix   string    // of its path, which the worker does not see
+	body     *incoming // nil: there is none
 	tried    map[compute.WorkerID]bool
 	failed   bool // the answer is none of the worker's
 }
@@ -81,7 +81,7 @@ func (p *Proxy) balance(w http.ResponseWriter, r *http.Request, id compute.Endpo
 // known passes a request on for whom it may be.
 func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.EndpointID, prefix string) {
 	if refused := p.unfit(r); refused != nil {
-		refuse(w, *refused)
+		refuse(w, r, *refused)
 		return
 	}
 	key, _, err := p.Keys.Authenticate(r.Context(), r.Header.Get("Authorization"), true)
@@ -95,7 +95,7 @@ func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.Endpoin
 		if p.Refused != nil {
 			p.Refused(r, err)
 		}
-		refuse(w, refusalOf(err))
+		refuse(w, r, refusalOf(err))
 		return
 	}
 	p.met(w, r, journal.OperationProxyEndpoint, key.ID, ofEndpoint(id), func(w http.ResponseWriter, r *http.Request) { p.toWorker(w, r, key.UserID, id, prefix) })
@@ -104,22 +104,27 @@ func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.Endpoin
 // toWorker passes a request on to a worker of the user's endpoint.
 func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.UserID, id compute.EndpointID, prefix string) {
 	if r.ContentLength > MostOfEndpoint {
-		refuse(w, tooLong(MostOfEndpoint))
+		refuse(w, r, tooLong(MostOfEndpoint))
 		return
 	}
 
-	var err error
 	v := &visit{endpoint: id, wish: wishOf(r.Header), prefix: prefix, tried: map[compute.WorkerID]bool{}}
-	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), visitKey{}, v))
+	ctx, cancel := context.WithCancelCause(boundInterim(context.WithValue(r.Context(), visitKey{}, v)))
 	defer cancel(nil)
 	defer context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })()
-	if v.turn, err = p.Requests.Enter(ctx, user, id, v.wish); err != nil {
+	r, body, over := p.accept(ctx, w, r, MostOfEndpoint) // before it waits
+	defer over()
+	v.body = body
+
+	turn, err := p.Requests.Enter(ctx, user, id, v.wish)
+	if err != nil {
 		if ctx.Err() != nil {
 			panic(http.ErrAbortHandler) // nobody waits for an answer, or the server ends
 		}
-		refuse(w, refusalOfTurn(err))
+		refuse(w, r, refusalOfTurn(err))
 		return
 	}
+	v.turn = turn
 	defer func() { v.turn.Over(v.failed) }()
 
 	late, stop := p.Clock.After(processTime)
@@ -132,8 +137,6 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 		}
 	}()
 
-	r = r.WithContext(boundInterim(ctx))
-	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostOfEndpoint)
 	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
 }
 
@@ -222,7 +225,7 @@ func (t toWorkers) RoundTrip(r *http.Request) (*http.Response, error) {
 		if known && !dialing(err) {
 			var long *http.MaxBytesError
 			switch {
-			case errors.As(err, &long): // the client's
+			case errors.As(err, &long), v.body.failure() != nil: // the client's
 			case errors.Is(err, errInterim):
 				t.p.Requests.SetCondition(v.endpoint, v.turn.Worker, queue.Unreachable, "it "+tooManyInterim)
 			default:
@@ -302,20 +305,24 @@ func failedVisit(w http.ResponseWriter, r *http.Request, err error) {
 	v.failed = true
 	switch {
 	case errors.Is(context.Cause(r.Context()), errSlow):
-		refuse(w, refusal{status: statusTimeout, detail: "the worker did not answer within " + processTime.String()})
+		refuse(w, r, refusal{status: statusTimeout, detail: "the worker did not answer within " + processTime.String()})
+	case v.body.stalled():
+		v.body.refuse(w)
 	case r.Context().Err() != nil: // nobody waits for an answer, or the server ends
 		v.failed = false
 		panic(http.ErrAbortHandler)
 	case errors.As(err, &no):
-		refuse(w, no)
+		refuse(w, r, no)
 	case errors.As(err, &long):
-		refuse(w, tooLong(MostOfEndpoint))
+		refuse(w, r, tooLong(MostOfEndpoint))
 	case errors.As(err, &rules), errors.Is(err, queue.ErrNoWorker), errors.Is(err, queue.ErrWorkerGone), errors.Is(err, queue.ErrWorkerTimeout):
-		refuse(w, refusalOfTurn(err))
+		refuse(w, r, refusalOfTurn(err))
+	case v.body.failure() != nil:
+		v.body.refuse(w)
 	case errors.Is(err, errInterim):
-		refuse(w, refusal{status: http.StatusBadGateway, detail: "the worker " + tooManyInterim})
+		refuse(w, r, refusal{status: http.StatusBadGateway, detail: "the worker " + tooManyInterim})
 	default:
-		refuse(w, refusal{status: http.StatusBadGateway, detail: "the worker ended the connection before it answered, or what it said is not HTTP, or has headers of over 64 KiB"})
+		refuse(w, r, refusal{status: http.StatusBadGateway, detail: "the worker ended the connection before it answered, or what it said is not HTTP, or has headers of over 64 KiB"})
 	}
 }
 

@@ -37,7 +37,7 @@ func (p *Proxy) balanceNamed(w http.ResponseWriter, r *http.Request) {
 		if p.Refused != nil {
 			p.Refused(r, err)
 		}
-		p.recorded(w, r, journal.OperationProxyEndpoint, nil, func(w http.ResponseWriter, _ *http.Request) { refuse(w, refusalOf(err)) })
+		p.recorded(w, r, journal.OperationProxyEndpoint, nil, func(w http.ResponseWriter, r *http.Request) { refuse(w, r, refusalOf(err)) })
 		return
 	}
 
@@ -45,7 +45,7 @@ func (p *Proxy) balanceNamed(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p.recorded(w, r, journal.OperationProxyEndpoint, nil, func(w http.ResponseWriter, r *http.Request) {
 			journal.Of(r.Context()).By(key)
-			refuse(w, refusalOf(err))
+			refuse(w, r, refusalOf(err))
 		})
 		return
 	}

@@ -5,6 +5,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -19,7 +20,6 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
 	"github.com/berthdev/berth/impl/limit"
-	"github.com/berthdev/berth/impl/relay"
 )
 
 // The limits of a request to a pod, which are those of the public service.
@@ -53,6 +53,7 @@ type Config struct {
 	Ports     func(compute.WorkerID) []compute.PublishedPort // where the ports of a worker are
 	Dial      Dial
 	Clock     compute.Clock
+	Stall     time.Duration                          // in which a client must send 64 KB of a body that is waited for; 0: limit.DefaultSpan
 	Own       string                                 // name of the server itself, which is none of an endpoint; empty: none
 	Live      func(compute.PodID) compute.PodRuntime // what a pod was last seen to do
 	Simulated bool                                   // nothing runs in pods
@@ -76,6 +77,7 @@ type Proxy struct {
 
 // New makes a Proxy.
 func New(c Config) *Proxy {
+	c.Stall = cmp.Or(c.Stall, limit.DefaultSpan)
 	p := &Proxy{Config: c, name: newName(c.Domain), via: "1.1 berth-" + rand.Text()}
 	p.relay = p.newRelay(firstByte)
 	p.balancing = p.newBalancing()
@@ -92,7 +94,7 @@ func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 		FlushInterval: -1, // an answer of known length, too, may come slowly
 		ErrorHandler:  failed,
 		ModifyResponse: func(res *http.Response) error {
-			if to, _ := res.Request.Context().Value(targetKey{}).(target); to.prefix != "" {
+			if targetOf(res.Request).prefix != "" {
 				sandbox(res.Header)
 			}
 			return nil
@@ -157,17 +159,17 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 // toPod passes a request on to the pod. The pod does not see the prefix of its path.
 func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, port int, prefix string) {
 	if refused := p.unfit(r); refused != nil {
-		refuse(w, *refused)
+		refuse(w, r, *refused)
 		return
 	}
 	if r.ContentLength > MostBody {
-		refuse(w, tooLong(MostBody))
+		refuse(w, r, tooLong(MostBody))
 		return
 	}
 
 	over, why := p.busy.begin(id)
 	if why != "" {
-		refuse(w, refusal{status: http.StatusServiceUnavailable, detail: why, retry: true})
+		refuse(w, r, refusal{status: http.StatusServiceUnavailable, detail: why, retry: true})
 		return
 	}
 	defer over()
@@ -178,11 +180,13 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 		return
 	}
 
-	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), targetKey{}, target{address, prefix}))
+	to := &target{address: address, prefix: prefix}
+	ctx, cancel := context.WithCancel(boundInterim(context.WithValue(r.Context(), targetKey{}, to)))
 	defer cancel()
 	defer context.AfterFunc(p.Ending, cancel)()
-	r = r.WithContext(boundInterim(ctx))
-	r.Body = http.MaxBytesReader(w, relay.Body(ctx, r.Body, r.ContentLength), MostBody)
+	r, body, done := p.accept(ctx, w, r, MostBody)
+	defer done()
+	to.body = body
 	p.relay.ServeHTTP(w, r)
 }
 
@@ -192,7 +196,16 @@ type targetKey struct{}
 // target is where a request to a pod goes.
 type target struct {
 	address string
-	prefix  string // of its path, which the pod does not see
+	prefix  string    // of its path, which the pod does not see
+	body    *incoming // nil: there is none
+}
+
+// targetOf gives where a request goes; nowhere, if that was not found.
+func targetOf(r *http.Request) *target {
+	if to, is := r.Context().Value(targetKey{}).(*target); is {
+		return to
+	}
+	return &target{}
 }
 
 // target gives the address at which the port of the pod is reached.
@@ -216,7 +229,7 @@ func (p *Proxy) target(ctx context.Context, id compute.PodID, port int) (string,
 
 // rewrite makes the request that the pod gets: as it was asked, with who asked.
 func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
-	to, _ := pr.In.Context().Value(targetKey{}).(target)
+	to := targetOf(pr.In)
 	p.passOn(pr, to.prefix)
 	pr.Out.URL.Host = to.address
 }
@@ -229,22 +242,27 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 		long  *http.MaxBytesError
 		slow  net.Error
 	)
+	body := targetOf(r).body
 	switch {
+	case body.stalled():
+		body.refuse(w)
 	case r.Context().Err() != nil: // nobody waits for an answer, or the server ends
 		panic(http.ErrAbortHandler)
 	case errors.As(err, &no):
-		refuse(w, no)
+		refuse(w, r, no)
 	case errors.As(err, &long):
-		refuse(w, tooLong(MostBody))
+		refuse(w, r, tooLong(MostBody))
 	case errors.As(err, &rules):
-		refuse(w, refusalOf(err))
+		refuse(w, r, refusalOf(err))
+	case body.failure() != nil:
+		body.refuse(w)
 	case dialing(err):
-		refuse(w, refusal{status: http.StatusBadGateway, detail: "nothing listens on the port of the pod yet, or no more", retry: true})
+		refuse(w, r, refusal{status: http.StatusBadGateway, detail: "nothing listens on the port of the pod yet, or no more", retry: true})
 	case errors.Is(err, errInterim):
-		refuse(w, refusal{status: http.StatusBadGateway, detail: "the pod " + tooManyInterim})
+		refuse(w, r, refusal{status: http.StatusBadGateway, detail: "the pod " + tooManyInterim})
 	case errors.As(err, &slow) && slow.Timeout():
-		refuse(w, refusal{status: statusTimeout, detail: "the pod did not begin to answer in time"})
+		refuse(w, r, refusal{status: statusTimeout, detail: "the pod did not begin to answer in time"})
 	default:
-		refuse(w, refusal{status: http.StatusBadGateway, detail: "the pod ended the connection before it answered, or what it said is not HTTP, or has headers of over 64 KiB"})
+		refuse(w, r, refusal{status: http.StatusBadGateway, detail: "the pod ended the connection before it answered, or what it said is not HTTP, or has headers of over 64 KiB"})
 	}
 }

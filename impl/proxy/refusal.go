@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/problem"
 )
 
@@ -35,12 +36,18 @@ func refusalOf(err error) refusal {
 	return refusal{status: p.Status, title: p.Title, detail: p.Detail, retry: p.Status == http.StatusServiceUnavailable}
 }
 
-// refuse answers with a problem, as all interfaces do.
-func refuse(w http.ResponseWriter, r refusal) {
-	title := cmp.Or(r.title, http.StatusText(r.status), "A Timeout Occurred")
-	problem := map[string]any{"status": r.status, "title": title, "detail": r.detail}
-	if r.reason != "" {
-		problem["error"] = r.reason
+// refuse answers a request with a problem. What of its body was not read has little time to come.
+func refuse(w http.ResponseWriter, r *http.Request, no refusal) {
+	limit.Refused(w, r)
+	say(w, no)
+}
+
+// say answers with a problem, as all interfaces do.
+func say(w http.ResponseWriter, no refusal) {
+	title := cmp.Or(no.title, http.StatusText(no.status), "A Timeout Occurred")
+	problem := map[string]any{"status": no.status, "title": title, "detail": no.detail}
+	if no.reason != "" {
+		problem["error"] = no.reason
 	}
 	body, err := json.Marshal(problem)
 	if err != nil {
@@ -51,9 +58,9 @@ func refuse(w http.ResponseWriter, r refusal) {
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if r.retry {
+	if no.retry {
 		h.Set("Retry-After", "1")
 	}
-	w.WriteHeader(r.status)
+	w.WriteHeader(no.status)
 	_, _ = w.Write(append(body, '\n')) // the client may be gone
 }

@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+
+	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/relay"
+)
+
+// incoming is the body of a request, on its way to a pod or a worker. It knows whether its client failed to send it.
+type incoming struct {
+	io.Reader
+	broken atomic.Pointer[error] // why no more of it can be read; nil: it can, or was read to its end
+}
+
+// Read notes why there is no more.
+func (b *incoming) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.broken.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// Close leaves it open: another worker may get it, and it is the server's in the end.
+func (b *incoming) Close() error { return nil }
+
+// failure is why it cannot be read; nil: it can, or there is none.
+func (b *incoming) failure() error {
+	if b == nil {
+		return nil
+	}
+	if err := b.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// stalled reports whether its client sent it too slowly. Over HTTP/1.1 the context of the request has ended then: nothing is read any more.
+func (b *incoming) stalled() bool { return errors.Is(b.failure(), os.ErrDeadlineExceeded) }
+
+// refuse answers a request whose body its client did not send.
+func (b *incoming) refuse(w http.ResponseWriter) {
+	no := refusal{status: http.StatusBadRequest, detail: "the body cannot be read to its end: it is malformed, was broken off, or is not as long as it was said to be"}
+	if b.stalled() {
+		no = refusal{status: http.StatusRequestTimeout, detail: "the body came too slowly"}
+	}
+	say(w, no) // there is no rest of it to be waited for
+}
+
+// accept gives the request with its body as it is sent on, of so many bytes at most, until ctx ends. When it is sent on is not for the client to
+// say: over is to be called once the request is answered.
+func (p *Proxy) accept(ctx context.Context, w http.ResponseWriter, r *http.Request, most int64) (with *http.Request, body *incoming, over func()) {
+	from, over := limit.Paced(w, r, p.Stall)
+	with = r.WithContext(ctx)
+	if from == nil || from == http.NoBody {
+		return with, nil, over
+	}
+	body = &incoming{Reader: http.MaxBytesReader(w, relay.Body(ctx, from, r.ContentLength), most)}
+	with.Body = body
+	return with, body, over
+}
