@@ -40,7 +40,7 @@ const (
 type Server struct {
 	app       *app.Server
 	key       string
-	endpoints map[string]string
+	endpoints map[string]string // their ids at the start
 	client    *nethttp.Client
 	cleanUp   []func() error // what Close does, the last one first
 
@@ -52,8 +52,9 @@ type Server struct {
 // the option that makes no sense.
 func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	s := &Server{endpoints: map[string]string{}}
+	started := false
 	defer func() {
-		if err != nil {
+		if !started { // also where something panics
 			err = errors.Join(err, s.Close())
 		}
 	}()
@@ -98,6 +99,11 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	if chosen && !lasts {
 		s.later(func() error { return s.app.ForgetKey(context.Background(), s.key) })
 	}
+	if chosen && config.Store != "" { // another server may own the store
+		if err = s.app.KeepKey(ctx, s.key); err != nil {
+			return nil, err
+		}
+	}
 	if s.client, err = s.newClient(); err != nil {
 		return nil, err
 	}
@@ -107,11 +113,15 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 
 	for _, e := range o.Endpoints {
+		if _, known := s.endpoints[e.Name]; !known {
+			return nil, fmt.Errorf("endpoint %s: another server owns the database of Store: servers that share one have no Endpoints; create them over REST", e.Name)
+		}
 		if e.inProgram() {
 			s.work(e, o.Log)
 		}
 	}
 
+	started = true
 	return s, nil
 }
 
@@ -184,10 +194,13 @@ func (s *Server) NewUserKey(ctx context.Context, user string, scopes ...string) 
 	return token, err
 }
 
-// Endpoint is the id of the endpoint of that name in Options.Endpoints. It panics if there is none: that is a mistake in the
-// program.
+// Endpoint is the id of the endpoint of that name in Options.Endpoints; after LoadState it may be another one. It panics if there is none: that is a
+// mistake in the program.
 func (s *Server) Endpoint(name string) string {
-	id, ok := s.endpoints[name]
+	if id, ok := s.app.Endpoints()[name]; ok {
+		return string(id)
+	}
+	id, ok := s.endpoints[name] // no other server of a store gives it another one
 	if !ok {
 		panic(fmt.Sprintf("berth: no endpoint %q was declared", name))
 	}

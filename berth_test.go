@@ -69,6 +69,7 @@ func TestHandler_WorksOnTheJobsOfItsEndpoint(t *testing.T) {
 		}},
 		{Name: "fail", Handler: func(context.Context, json.RawMessage) (any, error) { return nil, errors.New("no luck") }},
 		{Name: "panic", Handler: func(context.Context, json.RawMessage) (any, error) { panic("dear me") }},
+		{Name: "goexit", Handler: func(context.Context, json.RawMessage) (any, error) { runtime.Goexit(); return nil, nil }},
 	}})
 
 	document := run(t, s, "double", `{"n":21}`)
@@ -78,6 +79,7 @@ func TestHandler_WorksOnTheJobsOfItsEndpoint(t *testing.T) {
 	require.Equal(t, "FAILED", document["status"])
 	require.Equal(t, "no luck", document["error"])
 	require.Equal(t, "panic: dear me", run(t, s, "panic", `{}`)["error"])
+	require.Equal(t, "the handler ended its goroutine, as t.FailNow does", run(t, s, "goexit", `{}`)["error"])
 }
 
 func TestStreamHandler_GivesValuesAsTheyCome(t *testing.T) {

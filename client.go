@@ -19,11 +19,15 @@ func (s *Server) newClient() (*nethttp.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	transport := &nethttp.Transport{ForceAttemptHTTP2: true} // its own: the program may have put anything in place of the default one
+	s.later(func() error {
+		transport.CloseIdleConnections()
+		return nil
+	})
 	if own.Scheme != "https" {
-		return nethttp.DefaultClient, nil
+		return &nethttp.Client{Transport: transport}, nil
 	}
 
-	transport := &nethttp.Transport{ForceAttemptHTTP2: true}
 	transport.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
@@ -36,10 +40,6 @@ func (s *Server) newClient() (*nethttp.Client, error) {
 		}
 		return (&tls.Dialer{Config: config}).DialContext(ctx, network, address)
 	}
-	s.later(func() error {
-		transport.CloseIdleConnections()
-		return nil
-	})
 	return &nethttp.Client{Transport: transport}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/worker"
@@ -92,9 +93,11 @@ func (h StreamHandler) handler() worker.Handler {
 // workerID is the id of the workers in this program. Endpoints do not see each other's.
 const workerID = "in-process"
 
-// work starts the worker of an endpoint with a Handler or a Stream. It ends before the server does.
+// work starts the worker of an endpoint with a Handler or a Stream. It ends before the server does. The endpoint may have another id in a state
+// that is loaded.
 func (s *Server) work(e Endpoint, log *slog.Logger) {
-	base := s.QueueURL() + "/v2/" + s.Endpoint(e.Name)
+	first := s.QueueURL() + "/v2/"
+	base := first + s.Endpoint(e.Name)
 	pauses := worker.UsualPauses()
 	pauses.AfterPoll, pauses.AfterFail = time.Millisecond, 10*time.Millisecond // a clock that is advanced ends the polls, and nobody else is served
 
@@ -104,6 +107,14 @@ func (s *Server) work(e Endpoint, log *slog.Logger) {
 		StreamURL: base + "/job-stream/" + workerID + "/$ID?gpu=none", PingURL: base + "/ping/" + workerID + "?gpu=none",
 		PingInterval: 10 * time.Second, Key: s.key, Agent: "berth-embedded", Concurrency: cmp.Or(e.Workers, defaultWorkers), Pauses: pauses,
 		Streams: e.Stream != nil,
+		Address: func(url string) string {
+			rest, of := strings.CutPrefix(url, base)
+			id, known := s.app.Endpoints()[e.Name]
+			if !of || !known {
+				return url
+			}
+			return first + string(id) + rest
+		},
 	}, until(closing, e.handler()), log.With("endpoint", e.Name))
 
 	ended := make(chan struct{})
@@ -119,19 +130,27 @@ func (s *Server) work(e Endpoint, log *slog.Logger) {
 	})
 }
 
+// errGoexit fails the job of a handler that has not returned.
+var errGoexit = errors.New("the handler ended its goroutine, as t.FailNow does")
+
 // until has a job that is at work when the server is closed given back, not failed, and a panic fail the job.
 func until(closing context.Context, h worker.Handler) worker.Handler {
 	return func(ctx context.Context, input json.RawMessage, emit worker.Emit) (output json.RawMessage, err error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(closing, func() { cancel(worker.ErrGivenBack) })()
-		defer func() {
-			if p := recover(); p != nil {
-				output, err = nil, fmt.Errorf("panic: %v", p)
-			}
+		ended := make(chan struct{})
+		err = errGoexit
+		go func() { // its own, which it may end
+			defer close(ended)
+			defer func() {
+				if p := recover(); p != nil {
+					output, err = nil, fmt.Errorf("panic: %v", p)
+				}
+			}()
+			output, err = h(ctx, input, emit)
 		}()
-
-		output, err = h(ctx, input, emit)
+		<-ended
 		if err != nil && errors.Is(context.Cause(ctx), worker.ErrGivenBack) {
 			err = worker.ErrGivenBack
 		}

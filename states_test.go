@@ -58,3 +58,21 @@ func TestServer_StateOfAnEarlierProgramIsServedByThisOne(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 }
+
+// In a state of before an endpoint was declared it is declared anew, and has another id.
+func TestServer_EndpointsAreThoseOfTheStateThatIsLoaded(t *testing.T) {
+	t.Parallel()
+	o := berth.Options{Dir: t.TempDir()}
+	first, err := berth.Start(t.Context(), o)
+	require.NoError(t, err)
+	require.NoError(t, first.SaveState(t.Context(), "base"))
+	require.NoError(t, first.Close())
+
+	o.Endpoints = []berth.Endpoint{{Name: "echo", Handler: echo}}
+	s := berthtest.Start(t, o)
+	before := s.Endpoint("echo")
+	require.Equal(t, "COMPLETED", run(t, s, "echo", `{"n":1}`)["status"])
+	require.NoError(t, s.LoadState(t.Context(), "base"))
+	require.NotEqual(t, before, s.Endpoint("echo"))
+	require.Equal(t, "COMPLETED", run(t, s, "echo", `{"n":1}`)["status"])
+}

@@ -44,5 +44,12 @@ func TestClient_BelievesTheCertificateOfTheServer(t *testing.T) {
 func TestClient_IsAnyWithoutACertificate(t *testing.T) {
 	t.Parallel()
 	s := berthtest.Start(t, berth.Options{})
-	require.Equal(t, nethttp.DefaultClient, s.Client())
+	for _, client := range []*nethttp.Client{s.Client(), nethttp.DefaultClient} {
+		req, err := nethttp.NewRequestWithContext(t.Context(), "GET", s.URL()+"/readyz", nil)
+		require.NoError(t, err)
+		res, err := client.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, 200, res.StatusCode)
+	}
 }

@@ -2,6 +2,7 @@
 package berthtest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/berthdev/berth"
@@ -25,7 +26,8 @@ func Start(t testing.TB, o berth.Options) *berth.Server {
 // Verify fails the test for each expectation that the requests which came to the server do not meet, with the request that comes nearest.
 func Verify(t testing.TB, s *berth.Server, expectations ...berth.Expectation) {
 	t.Helper()
-	result, err := s.Journal().Verify(t.Context(), berth.Verification{Expectations: expectations})
+	ctx := context.WithoutCancel(t.Context()) // which has ended in what t.Cleanup runs
+	result, err := s.Journal().Verify(ctx, berth.Verification{Expectations: expectations})
 	if err != nil {
 		t.Fatalf("verify: %v", err)
 	}

@@ -22,6 +22,16 @@ func (j *judged) Errorf(format string, args ...any) {
 	j.failures = append(j.failures, fmt.Sprintf(format, args...))
 }
 
+func TestVerify_MayComeOnceTheTestIsOver(t *testing.T) {
+	t.Parallel()
+	s := berthtest.Start(t, berth.Options{})
+	t.Cleanup(func() {
+		j := &judged{TB: t}
+		berthtest.Verify(j, s, berth.Expectation{Operation: new("getPod")})
+		require.Len(t, j.failures, 1)
+	})
+}
+
 func TestVerify_FailsWithTheNearestRequest(t *testing.T) {
 	t.Parallel()
 	s := berthtest.Start(t, berth.Options{})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -136,6 +137,7 @@ func (s *workerSettings) complete(getenv func(string) string) error {
 // worker makes the worker with its built-in handler.
 func (s *workerSettings) worker(log *slog.Logger, exit func(int)) *worker.Worker {
 	run := handlers[s.handler]
+	s.Proxy = http.ProxyFromEnvironment
 	return worker.New(s.Settings, func(ctx context.Context, input json.RawMessage, emit worker.Emit) (json.RawMessage, error) {
 		return run(ctx, input, handling{workerSettings: s, emit: emit, exit: exit})
 	}, log.With("handler", s.handler))

@@ -102,13 +102,28 @@ func (s *Server) CreateKey(ctx context.Context, n control.NewKey) (compute.KeyID
 	return key.ID, token, err
 }
 
-// ForgetKey deletes the key of a token, if there is one.
+// KeepKey has there be a key of the token with every scope, whoever owns the store.
+func (s *Server) KeepKey(ctx context.Context, token string) error {
+	return s.withKeys(ctx, func(keys *control.Keyring) error {
+		return keys.Keep(ctx, NewKey(firstKeyName, []string{string(compute.ScopeAll)}, false, 0), token)
+	})
+}
+
+// ForgetKey deletes the key of a token, if there is one, whoever owns the store.
 func (s *Server) ForgetKey(ctx context.Context, token string) error {
-	keyring, err := s.keyring()
+	return s.withKeys(ctx, func(keys *control.Keyring) error { return keys.Forget(ctx, token) })
+}
+
+// withKeys has do change keys: those of the server, or where another one owns the store, beside that one.
+func (s *Server) withKeys(ctx context.Context, do func(*control.Keyring) error) error {
+	if own, err := s.keyring(); err == nil {
+		return do(own)
+	}
+	keys, err := OpenKeys(ctx, s.config.Data, s.config.Store)
 	if err != nil {
 		return err
 	}
-	return keyring.Forget(ctx, token)
+	return errors.Join(do(keys.Keyring), keys.Close())
 }
 
 // ReplaceWorkers has the workers of a declared endpoint replaced, each as soon as it holds no job: their program has changed.

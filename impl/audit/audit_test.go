@@ -87,13 +87,13 @@ func TestStore_MakesOneEntryOfAThing(t *testing.T) {
 func TestStore_WhatIsAsItWasHasNotChanged(t *testing.T) {
 	t.Parallel()
 	db, entries := rows(t)
-	host, keys := compute.HostChange{ID: "h", Draining: true}, []string{"ssh-ed25519 AAAA"}
+	host := compute.HostChange{ID: "h", Draining: true}
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
-		return errors.Join(tx.InsertCluster(compute.Cluster{ID: "c", UserID: "ada", Name: "one"}), tx.SetSSHKeys("ada", keys), tx.SetHostChange(host))
+		return errors.Join(tx.InsertCluster(compute.Cluster{ID: "c", UserID: "ada", Name: "one"}), tx.SetHostChange(host))
 	}))
 	s := audit.StoreOf(db, ada)
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
-		return errors.Join(tx.RenameCluster("c", "one"), tx.SetSSHKeys("ada", keys), tx.SetHostChange(host))
+		return errors.Join(tx.RenameCluster("c", "one"), tx.SetHostChange(host))
 	}))
 	require.Empty(t, entries())
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error { return tx.RenameCluster("c", "two") }))
@@ -131,10 +131,11 @@ func TestStore_TellsHostsApartThatComeGoAndDrain(t *testing.T) {
 func TestStore_NotesWhatGoesWithAnApp(t *testing.T) {
 	t.Parallel()
 	db, entries := rows(t)
+	began := time.UnixMilli(1_700_000_000_000)
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 		return errors.Join(
-			tx.InsertFlashApp(compute.FlashApp{ID: "a", UserID: "ada", Name: "shop"}), tx.InsertFlashEnvironment(compute.FlashEnvironment{ID: "e", AppID: "a", Name: "production"}),
-			tx.InsertFlashBuild(compute.FlashBuild{ID: "b", AppID: "a", UserID: "ada"}),
+			tx.InsertFlashApp(compute.FlashApp{ID: "a", UserID: "ada", Name: "shop", CreatedAt: began}), tx.InsertFlashEnvironment(compute.FlashEnvironment{ID: "e", AppID: "a", Name: "production", CreatedAt: began}),
+			tx.InsertFlashBuild(compute.FlashBuild{ID: "b", AppID: "a", UserID: "ada", PreparedAt: began}),
 		)
 	}))
 	require.NoError(t, audit.StoreOf(db, ada).Write(t.Context(), func(tx store.Tx) error { return tx.DeleteFlashApp("a") }))

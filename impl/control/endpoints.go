@@ -419,7 +419,7 @@ func (n *Endpoints) OfWorker(ctx context.Context, user compute.UserID, worker co
 }
 
 // endpointOf gives the endpoint of a worker that there is, or that has ended and is kept. NotFound for every other one.
-func endpointOf(tx store.Tx, worker compute.WorkerID) (compute.EndpointID, error) {
+func endpointOf(tx store.Containers, worker compute.WorkerID) (compute.EndpointID, error) {
 	w, err := tx.Worker(worker)
 	if compute.CodeOf(err) != compute.NotFound {
 		return w.EndpointID, err

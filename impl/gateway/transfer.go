@@ -24,8 +24,8 @@ const (
 
 // How many files may be open at a time: each may have a window in memory.
 const (
-	mostFiles       = 64 // of all users
-	mostFilesOfUser = 32
+	mostFiles       = 32 // of all users
+	mostFilesOfUser = 16
 )
 
 var errFiles = errors.New("too many files are open")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -44,10 +45,15 @@ type client struct {
 }
 
 func newClient(s Settings) *client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConns = 0                        // only the limit per host counts: there is one
-	transport.MaxIdleConnsPerHost = s.Concurrency + 3 // a report for each job, a take, a stop and a ping
-	return &client{Settings: s, http: &http.Client{Transport: transport}}
+	return &client{Settings: s, http: &http.Client{Transport: &http.Transport{ // its own: a program may have put anything in place of the default one
+		Proxy:                 s.Proxy,
+		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   s.Concurrency + 3, // a report for each job, a take, a stop and a ping
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}}}
 }
 
 // withQuery adds to the query. The URLs given have one; the SDK breaks on those that have none.
@@ -60,6 +66,9 @@ func withQuery(address, query string) string {
 
 // send makes a request and gives the body of its answer if that is 200, and nothing if it is another success.
 func (c *client) send(ctx context.Context, method, address string, body []byte) ([]byte, error) {
+	if c.Address != nil {
+		address = c.Address(address)
+	}
 	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

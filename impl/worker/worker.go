@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -20,9 +22,11 @@ type Settings struct {
 	PingURL      string        // of this worker
 	PingInterval time.Duration // between pings
 	Key          string
-	Agent        string // name of the program, for the server's log
-	Concurrency  int    // how many jobs to work on at once; 1 to MaxConcurrency
-	Streams      bool   // the last report of each job is marked as that of a stream
+	Address      func(string) string                   // what each of these URLs is at present; nil: itself
+	Proxy        func(*http.Request) (*url.URL, error) // by which they are reached; nil: by none
+	Agent        string                                // name of the program, for the server's log
+	Concurrency  int                                   // how many jobs to work on at once; 1 to MaxConcurrency
+	Streams      bool                                  // the last report of each job is marked as that of a stream
 	Pauses       Pauses
 }
 

@@ -183,7 +183,7 @@ func TestStop_TakesAwayTheServiceOfARunThatEndedByItself(t *testing.T) {
 	h := open(t, s, kubernetes.Config{})
 	a := playing("a", "exit 3")
 	a.Ports = []string{"80/tcp"}
-	start(t, h, a)
+	require.NoError(t, h.Start(t.Context(), a))
 	require.Equal(t, "a", <-h.Ended())
 	require.ElementsMatch(t, []string{"pods/berth-a-0", "services/berth-a"}, s.Left())
 	require.NoError(t, h.Stop(t.Context(), "a", grace))
