@@ -718,6 +718,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_berth/v1/pod/{podId}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the logs of a pod or a worker
+         * @description Where clients look for logs that call the address before `/v1` the API of hosts: the lines that there are of a pod or of a worker, each after its time. With stream=true they come, and those that are written from then on, as at `/v2/pods/{id}/logs`. For keys with the scope rest:read, and the key of the pod.
+         */
+        get: operations["getLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_berth/audit": {
         parameters: {
             query?: never;
@@ -1368,6 +1388,12 @@ export interface components {
              * @description How often.
              */
             count: number;
+        };
+        Logs: {
+            /** @description What the container wrote. */
+            container: string[];
+            /** @description What was done with it. */
+            system: string[];
         };
         /**
          * @description What it is. Everything: a reset.
@@ -3776,6 +3802,51 @@ export interface operations {
             };
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getLogs: {
+        parameters: {
+            query?: {
+                /** @description Only lines of this source. */
+                type?: "all" | "container" | "system";
+                /** @description Answer with a stream of server-sent events. */
+                stream?: boolean;
+                /** @description With how many of the last lines it begins; absent, 100 of a stream, and else 1000. */
+                tail?: number;
+                /** @description It begins with the lines from this time on, however many; tail does not count then. */
+                since?: string;
+            };
+            header?: {
+                /** @description It begins after the line of this id; neither tail nor since count then. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the pod, or of the worker.
+                 * @example k3v9x2m1q8w7rt
+                 */
+                podId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines, at most 1 MB of the last ones, or the stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Logs"];
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
             429: components["responses"]["Problem"];
             default: components["responses"]["Problem"];

@@ -542,11 +542,8 @@ export interface components {
             };
         };
         Policy: {
-            /**
-             * @description Milliseconds in progress.
-             * @default 600000
-             */
-            executionTimeout: number;
+            /** @description Milliseconds in progress. By default it is the timeout of the endpoint, which is 300,000, or 600,000 where the settings of the server declare the endpoint, unless it is set. */
+            executionTimeout?: number;
             /**
              * @description Milliseconds from submission.
              * @default 86400000

@@ -110,32 +110,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/pod/{id}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The id of the pod, or of the worker.
-                 * @example k3x9q2m7w1ab5c
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        /**
-         * Get the logs of a pod or a worker
-         * @description Where clients look for logs, at the address that they call the host API: the lines that there are of a pod or of a worker, each after its time. With stream=true they come, and those that are written from then on, as at `/v2/pods/{id}/logs`.
-         */
-        get: operations["getLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v2/catalog/gpus": {
         parameters: {
             query?: never;
@@ -1315,12 +1289,6 @@ export interface components {
          * @enum {string}
          */
         LogSource: "container" | "system";
-        Logs: {
-            /** @description What the container wrote. */
-            container: string[];
-            /** @description What was done with it. */
-            system: string[];
-        };
         GpuTypeList: {
             gpus: components["schemas"]["GpuType"][];
         };
@@ -3040,53 +3008,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["Invalid"];
-            429: components["responses"]["TooMany"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    getLogs: {
-        parameters: {
-            query?: {
-                /** @description Only lines of this source. */
-                type?: "all" | "container" | "system";
-                /** @description Answer with a stream of server-sent events. */
-                stream?: boolean;
-                /** @description With how many of the last lines it begins; absent, 100 of a stream, and else 1000. */
-                tail?: number;
-                /** @description It begins with the lines from this time on, however many; tail does not count then. */
-                since?: components["parameters"]["LogSince"];
-            };
-            header?: {
-                /** @description It begins after the line of this id; neither tail nor since count then. */
-                "Last-Event-ID"?: components["parameters"]["LogLastEventID"];
-            };
-            path: {
-                /**
-                 * @description The id of the pod, or of the worker.
-                 * @example k3x9q2m7w1ab5c
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The lines, at most 1 MB of the last ones, or the stream. */
-            200: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Logs"];
                     "text/event-stream": string;
                 };
             };
