@@ -8,6 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// logsOf asks for the log of a pod or a worker, with the key of the account.
+func (c *Check) logsOf(id, query string) Answer {
+	return c.Send(Request{Method: "GET", URL: c.URL + hostLogs(id) + query, Key: "Bearer " + c.Key})
+}
+
 // hostLogs is the path at which clients of the host API ask for the log of a pod or a worker.
 func hostLogs(id string) string { return controlsPath + "v1/pod/" + id + "/logs" }
 
@@ -30,21 +35,21 @@ var _ = area(func() {
 	ops, ofWorkers := []string{"getLogs", "createPod", "podAction"}, []string{"getLogs", "createEndpoint", "listEndpointWorkers"}
 	add("logs.at-once", append(ops, ofWorkers...), func(c *Check) {
 		c.frozen(func() {
-			pod := c.REST("GET", hostLogs(c.ticking(5)), "")
+			pod := c.logsOf(c.ticking(5), "")
 			require.Equal(c, append([]string{"up"}, ticks(1, 5)...), c.texts(pod, "container")[1:], "after how it was started")
 			require.Contains(c, c.texts(pod, "system"), "pod is RUNNING")
 
 			path, _ := c.talking(5)
-			worker := c.REST("GET", hostLogs(strings.Split(path, "/")[5]), "")
+			worker := c.logsOf(strings.Split(path, "/")[5], "")
 			require.Equal(c, append([]string{"up"}, ticks(1, 5)...), c.texts(worker, "container")[1:])
 			require.Equal(c, []string{"worker is INITIALIZING", "worker is up"}, c.texts(worker, "system"))
 		})
 	})
 
 	add("logs.type", ops, func(c *Check) {
-		path := hostLogs(c.ticking(2))
+		id := c.ticking(2)
 		for query, want := range map[string][2]bool{"": {true, true}, "?type=all": {true, true}, "?type=container": {true, false}, "?type=system": {false, true}} {
-			a := c.REST("GET", path+query, "")
+			a := c.logsOf(id, query)
 			require.Equal(c, want, [2]bool{len(c.texts(a, "container")) > 0, len(c.texts(a, "system")) > 0}, query)
 		}
 	})
@@ -52,18 +57,18 @@ var _ = area(func() {
 	add("logs.tail", ops, func(c *Check) {
 		c.frozen(func() {
 			id := c.ticking(1200)
-			path, up := hostLogs(id)+"?type=container", c.time(c.getPod(id)["startedAt"])
+			up := c.time(c.getPod(id)["startedAt"])
 			since := "&since=" + up.Add(100*time.Second).Format(time.RFC3339Nano)
 			for query, from := range map[string]int{"": 201, "&tail=0": 1201, "&tail=7": 1194, "&tail=1100": 101, since: 100, since + "&tail=1": 100} {
-				require.Equal(c, append([]string{}, ticks(from, 1200)...), c.texts(c.REST("GET", path+query, ""), "container"), query)
+				require.Equal(c, append([]string{}, ticks(from, 1200)...), c.texts(c.logsOf(id, "?type=container"+query), "container"), query)
 			}
 		})
 	})
 
 	add("logs.range", ops, func(c *Check) {
-		path := hostLogs(c.running(gpuPod))
+		id := c.running(gpuPod)
 		for query, name := range map[string]string{"?tail=-1": "query.tail:", "?tail=5001": "query.tail:", "?type=both": "query.type:", "?since=yesterday": "query.since:", "?stream=perhaps": "query.stream:"} {
-			lines := c.Refused(c.REST("GET", path+query, ""), 422)
+			lines := c.Refused(c.logsOf(id, query), 422)
 			require.Len(c, lines, 1)
 			require.True(c, strings.HasPrefix(lines[0], name), lines[0])
 		}
@@ -92,7 +97,7 @@ var _ = area(func() {
 	add("logs.kept", ofWorkers, func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint, crashing)
 		worker := c.awaitEnded(at, 1)[0]["id"].(string)
-		a := c.REST("GET", hostLogs(worker), "")
+		a := c.logsOf(worker, "")
 		require.Contains(c, strings.Join(c.texts(a, "system"), "\n"), "3")
 		require.NotEmpty(c, c.texts(a, "container"))
 	})
@@ -107,14 +112,14 @@ var _ = area(func() {
 				c.becomes(id, "RUNNING")
 			}
 			c.advance(time.Second)
-			a := c.REST("GET", hostLogs(id)+"?type=container&since=2000-01-01T00:00:00Z", "")
+			a := c.logsOf(id, "?type=container&since=2000-01-01T00:00:00Z")
 			lines, bytes := c.texts(a, "container"), 0
 			for _, line := range a.JSON["container"].([]any) {
 				bytes += len(line.(string))
 			}
 			require.LessOrEqual(c, bytes, 1<<20)
 			require.Greater(c, bytes, 1<<20-2*long)
-			last := c.texts(c.REST("GET", hostLogs(id)+"?type=container&tail=1", ""), "container")
+			last := c.texts(c.logsOf(id, "?type=container&tail=1"), "container")
 			require.Equal(c, last[0], lines[len(lines)-1])
 		})
 	})
