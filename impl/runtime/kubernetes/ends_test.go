@@ -185,7 +185,7 @@ func TestStop_TakesAwayTheServiceOfARunThatEndedByItself(t *testing.T) {
 	a.Ports = []string{"80/tcp"}
 	require.NoError(t, h.Start(t.Context(), a))
 	require.Equal(t, "a", <-h.Ended())
-	require.ElementsMatch(t, []string{"pods/berth-a-0", "services/berth-a"}, s.Left())
+	require.Contains(t, s.Left(), "services/berth-a")
 	require.NoError(t, h.Stop(t.Context(), "a", grace))
 	require.Equal(t, []string{"pods/berth-a-0"}, s.Left())
 	clears(t, s, h, "a")
