@@ -489,7 +489,7 @@ for address in sys.argv[1:]:
     operations += [(found.ok(), seeds) for found in document.get_all_operations()]
 served = [(o, s) for o, s in operations if not o.path.startswith("/_berth/")]
 hosts = [(o, s) for o, s in operations if o.path.startswith(("/_berth/hosts", "/_berth/users", "/_berth/audit/refusals"))]
-told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history", "/exec", "/workers")) or o.path in ("/_berth/audit", "/_berth/events", "/_berth/session") or (o.path, o.method) == ("/_berth/keys", "get")]
+told = [(o, s) for o, s in operations if o.path.startswith("/_berth/jobs") or o.path.endswith(("/why", "/history", "/exec", "/workers")) or o.path in ("/_berth/audit", "/_berth/events", "/_berth/session", "/_berth/v1/pod/{podId}/logs") or (o.path, o.method) == ("/_berth/keys", "get")]
 ADMIN = control("POST", "keys", scopes=["admin"])["key"]
 POWERLESS = control("POST", "keys", scopes=["graphql:read"])["key"]
 control("POST", "clock/freeze")
