@@ -153,7 +153,7 @@ submit() { curl -s -o "$tmp/submitted" -w '%{http_code}' -d '{"input":{"n":1}}' 
 # load: submits jobs until the file run is gone; jobs has the ids of those that were taken, refused what was answered otherwise.
 load() {
 	while [ -f "$tmp/run" ]; do
-		code=$(submit)
+		code=$(submit) || code="no answer, curl $?" # which is no end of the load
 		if [ "$code" = 200 ]; then sed 's/.*"id":"\([^"]*\)".*/\1/' "$tmp/submitted" >>"$tmp/jobs"; echo >>"$tmp/jobs"; else echo "$code $(head -c 200 "$tmp/submitted")" >>"$tmp/refused"; fi
 	done
 }
