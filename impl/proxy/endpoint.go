@@ -303,6 +303,7 @@ func failedVisit(w http.ResponseWriter, r *http.Request, err error) {
 	)
 	w.Header().Set(workerHeader, string(v.turn.Worker))
 	v.failed = true
+
 	switch {
 	case errors.Is(context.Cause(r.Context()), errSlow):
 		refuse(w, r, refusal{status: statusTimeout, detail: "the worker did not answer within " + processTime.String()})

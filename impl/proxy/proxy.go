@@ -243,6 +243,7 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 		slow  net.Error
 	)
 	body := targetOf(r).body
+
 	switch {
 	case body.stalled():
 		body.refuse(w)

@@ -100,6 +100,7 @@ func hear(ctx context.Context, ws *websocket.Conn, e runtime.Exec) (int, error) 
 			}
 			return 0, fmt.Errorf("%w: %w", ErrEnded, err)
 		}
+
 		switch channel {
 		case Stdout:
 			_, err = stdout.Write(text)
