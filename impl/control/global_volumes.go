@@ -61,7 +61,7 @@ func (c *Control) DeleteGlobalVolume(ctx context.Context, user compute.UserID, i
 		if _, err := ownGlobalVolume(tx, user, id); err != nil {
 			return err
 		}
-		if err := unused(tx, fmt.Sprintf("global volume %q is mounted by", id), "", "", id); err != nil {
+		if err := unused(tx, fmt.Sprintf("global volume %q is mounted by", id), "", id); err != nil {
 			return err
 		}
 		if _, err := tx.ReleaseClaims(string(id), true); err != nil {

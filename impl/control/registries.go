@@ -93,7 +93,7 @@ func (r *Registries) Delete(ctx context.Context, user compute.UserID, id compute
 		if len(pods) > 0 {
 			return compute.Errorf(compute.Rejected, "credential %q is used by pod %q", id, pods[0])
 		}
-		if err := unused(tx, fmt.Sprintf("credential %q is used by", id), "", id, ""); err != nil {
+		if err := unused(tx, fmt.Sprintf("credential %q is used by", id), id, ""); err != nil {
 			return err
 		}
 		if _, err := tx.ForgetRegistry(id); err != nil {

@@ -144,14 +144,14 @@ func templatesNamed(tx store.Templates, user compute.UserID, name string) ([]com
 	return named, err
 }
 
-// templatesAndEndpoints is what the end of a template needs.
-type templatesAndEndpoints interface {
+// templatesAndUses is what the end of a template needs: itself, and what may be bound to it.
+type templatesAndUses interface {
 	store.Templates
 	store.Endpoints
 	store.Pods
 }
 
-func deleteTemplate(tx templatesAndEndpoints, id compute.TemplateID) error {
+func deleteTemplate(tx templatesAndUses, id compute.TemplateID) error {
 	pods, err := tx.TemplatePods(id)
 	if err != nil {
 		return err
@@ -182,9 +182,9 @@ func deleteTemplate(tx templatesAndEndpoints, id compute.TemplateID) error {
 	return compute.Errorf(compute.Rejected, "template %q is bound to %d pods and %d endpoints of other users", id, len(pods), len(endpoints))
 }
 
-// unused refuses what an endpoint names; the two ids that are not meant are empty.
-func unused(tx store.Endpoints, text string, t compute.TemplateID, r compute.RegistryID, v compute.VolumeID) error {
-	endpoints, err := tx.EndpointsWith(t, r, v)
+// unused refuses what an endpoint names; the id that is not meant is empty.
+func unused(tx store.Endpoints, text string, r compute.RegistryID, v compute.VolumeID) error {
+	endpoints, err := tx.EndpointsWith("", r, v)
 	if err == nil && len(endpoints) > 0 {
 		err = compute.Errorf(compute.Rejected, "%s endpoint %q", text, endpoints[0])
 	}

@@ -108,7 +108,7 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 		if len(pods) > 0 {
 			return compute.Errorf(compute.Rejected, "network volume %q is mounted by pod %q", id, pods[0])
 		}
-		if err := unused(tx, fmt.Sprintf("network volume %q is used by", id), "", "", id); err != nil {
+		if err := unused(tx, fmt.Sprintf("network volume %q is used by", id), "", id); err != nil {
 			return err
 		}
 		if _, err := tx.ReleaseClaims(string(id), true); err != nil {
