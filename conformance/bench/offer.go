@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/berthdev/berth/conformance/bench/pause"
 )
 
 // pacedConn is a connection that one goroutine sends on and another reads from.
@@ -100,13 +102,13 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 func pace(rate float64, length time.Duration, start time.Time, send func(i int, due time.Duration) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	exact()
+	pause.Exact()
 
 	begin := time.Since(start)
 	for i := range int(rate * length.Seconds()) {
 		due := begin + time.Duration(float64(i)/rate*float64(time.Second))
 		for early := due - time.Since(start); early > 0; early = due - time.Since(start) {
-			pause(early)
+			pause.For(early)
 		}
 		if err := send(i, due); err != nil {
 			return err

@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -41,10 +38,11 @@ func (b *bench) replicas() error {
 		return err
 	}
 	defer near.stop()
-	away, err := delayed(database)
+	away, closer, err := b.delayed(database)
 	if err != nil {
 		return err
 	}
+	defer closer()
 	far, err := b.replica(away, "far", nil)
 	if err != nil {
 		return err
@@ -157,70 +155,22 @@ func (b *bench) roundTripsAcross(asked, works *server) func() (reading, error) {
 	}
 }
 
-// delayed starts a proxy in front of the server that makes it as far away as farAway.
-func delayed(server string) (string, error) {
-	at, err := url.Parse(server)
+// delayed starts a program in front of the server that makes it as far away as farAway.
+func (b *bench) delayed(server string) (at string, stop func(), err error) {
+	url, err := url.Parse(server)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	path, err := b.build("late")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-
-	to := at.Host
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer func() { _ = c.Close() }()
-				s, err := net.Dial("tcp", to)
-				if err != nil {
-					return
-				}
-				defer func() { _ = s.Close() }()
-				go late(s, c)
-				late(c, s)
-			}()
-		}
-	}()
-
-	at.Host = l.Addr().String()
-	return at.String(), nil
-}
-
-// late passes on what comes half of farAway later.
-func late(to io.Writer, from io.Reader) {
-	type part struct {
-		text []byte
-		due  time.Time
+	late, err := run(path, url.Host, (farAway / 2).String())
+	if err != nil {
+		return "", nil, err
 	}
-	parts := make(chan part, 1024)
-	go func() {
-		defer close(parts)
-		for {
-			text := make([]byte, 64<<10)
-			n, err := from.Read(text)
-			if n > 0 {
-				parts <- part{text[:n], time.Now().Add(farAway / 2)}
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-
-	for p := range parts {
-		for time.Until(p.due) > 0 { // a timer may be later than what is measured is long
-			runtime.Gosched()
-		}
-		if _, err := to.Write(p.text); err != nil {
-			return
-		}
-	}
+	url.Host = late.address
+	return url.String(), late.stop, nil
 }
 
 // processorTime gives what the processes of the server have used of the processors' time, the ended ones too; 0 where there is no /proc.

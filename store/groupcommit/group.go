@@ -57,6 +57,8 @@ type Engine interface {
 
 // Weaver is an Engine to which each statement is a way there and back, and which can send those of several writes together.
 type Weaver interface {
+	// BeginLate has the transaction begin with the first statements of Weave, which comes next. If it gives false Begin must begin it.
+	BeginLate() bool
 	// Weave runs the functions, each of which is one part of the transaction, side by side: while one of them waits for a statement
 	// the others go on to theirs. After an error nothing of the transaction may be committed.
 	Weave([]func()) error
@@ -269,7 +271,7 @@ func (g *Group) runAlone(c *call) {
 		<-g.turn
 	}()
 
-	g.run(c)
+	g.runOne(c)
 }
 
 // loop runs what waits.

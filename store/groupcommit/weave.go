@@ -20,15 +20,19 @@ func (g *Group) runWith(c *call) {
 	}
 }
 
+// runOne runs a call of whoever has the turn, and no other.
+func (g *Group) runOne(c *call) {
+	if !c.Guarded || g.weaver == nil {
+		g.run(c)
+	} else if g.claim(c) {
+		g.weave([]*call{c})
+	}
+}
+
 // weave runs calls of the group side by side. If one of them fails after it changed something, all of the group runs again, one after
 // the other: that shows which one it was, and what it panics with.
 func (g *Group) weave(calls []*call) {
-	if len(calls) == 0 || !g.start(calls...) {
-		return
-	}
-	if len(calls) == 1 {
-		defer g.finish(calls[0])
-		g.try(calls[0])
+	if len(calls) == 0 || !g.startWoven(calls) {
 		return
 	}
 
@@ -55,6 +59,14 @@ func (g *Group) weave(calls []*call) {
 			c.err, g.urgent = g.failed(c.err), true
 		}
 	}
+}
+
+// startWoven is start for calls that run side by side.
+func (g *Group) startWoven(calls []*call) bool {
+	if !g.begun {
+		g.begun = g.weaver.BeginLate()
+	}
+	return g.start(calls...)
 }
 
 // runWoven runs the calls side by side, and reports whether they must run again.

@@ -21,6 +21,8 @@ type Proxy struct {
 	mu     sync.Mutex
 	pairs  map[*pair]struct{} // that are open
 	passed [2]int             // bytes since Count or CutAfter, by Direction
+	last   Direction          // of the bytes before
+	turns  int                // how often bytes went to the server after some came from it, since then
 	at     int                // how many bytes pass; less than 0: all
 	of     Direction
 	text   string // with the first one that has it nothing passes any more; "": with none
@@ -83,12 +85,19 @@ func (p *Proxy) Passed(d Direction) int {
 	return p.passed[d]
 }
 
+// Turns gives how often the server was asked since Count, after it had answered: how many ways there and back that took.
+func (p *Proxy) Turns() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.turns
+}
+
 // CutAfter lets so many bytes more pass that way, and then cuts the connection on which the next one comes; none if it is less than 0.
 // Those opened later live. then is called before the cut, unless it is nil.
 func (p *Proxy) CutAfter(d Direction, most int, then func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.passed, p.of, p.at, p.text, p.then = [2]int{}, d, most, "", then
+	p.passed, p.turns, p.of, p.at, p.text, p.then = [2]int{}, 0, d, most, "", then
 }
 
 // CutBefore cuts the connection on which the text comes next that way, and lets nothing pass of what comes with it. then is called before the
@@ -208,6 +217,10 @@ func (p *Proxy) pass(d Direction, come []byte) (pass int, cut bool) {
 		p.at, p.text = -1, ""
 	}
 	p.passed[d] += pass
+	if d == ToServer && p.last == ToClient {
+		p.turns++
+	}
+	p.last = d
 	return pass, cut
 }
 

@@ -22,8 +22,11 @@ import (
 type conn struct {
 	on       *pgx.Conn
 	prepared int
-	weave    *weave // nil: statements run one after the other
-	warning  string // the last one, in the server's language
+	commands map[string]*pgconn.StatementDescription // that are prepared, by their texts
+	late     *opening                                // of the transaction that begins with the next statement; nil: none does
+	last     *pipe                                   // takes the statements that go with the commit; nil: statements are run
+	weave    *weave                                  // nil: statements run one after the other
+	warning  string                                  // the last one, in the server's language
 }
 
 var (
@@ -32,7 +35,7 @@ var (
 )
 
 func connect(ctx context.Context, config *pgx.ConnConfig) (*conn, error) {
-	c := &conn{}
+	c := &conn{commands: map[string]*pgconn.StatementDescription{}}
 	config = config.Copy()
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if n.SeverityUnlocalized == "WARNING" {
@@ -86,8 +89,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 }
 func (c *conn) Begin() (driver.Tx, error) { return nil, driver.ErrSkip }
 
-// do runs commands that have no arguments. An INSERT of nothing as the last one says that another replica is the owner. A commit with a
-// warning is one whose wait for a standby was cancelled: whether it is where an acknowledged one must be is as unknown as without an answer.
+// do runs commands that have no arguments. An INSERT of nothing as the last one says that another replica is the owner.
 func (c *conn) do(ctx context.Context, commands string) error {
 	c.warning = ""
 	results, err := c.on.PgConn().Exec(ctx, commands).ReadAll()
@@ -95,12 +97,22 @@ func (c *conn) do(ctx context.Context, commands string) error {
 		return c.away(err)
 	}
 	last := results[len(results)-1].CommandTag
-	switch {
-	case last.Insert() && last.RowsAffected() == 0:
+	if last.Insert() && last.RowsAffected() == 0 {
 		return errMoved
-	case commands == commit && last.String() != commit:
-		return fmt.Errorf("the transaction was over: %s", last)
-	case commands == commit && c.warning != "":
+	}
+	if commands == commit {
+		return c.committed(last)
+	}
+	return nil
+}
+
+// committed judges by its tag what a commit did. One with a warning is one whose wait for a standby was cancelled: whether it is where an
+// acknowledged one must be is as unknown as without an answer.
+func (c *conn) committed(tag pgconn.CommandTag) error {
+	switch {
+	case tag.String() != commit:
+		return fmt.Errorf("the transaction was over: %s", tag)
+	case c.warning != "":
 		return &awayError{errors.New(c.warning)}
 	}
 	return nil
@@ -137,8 +149,9 @@ type statement struct {
 	conn      *conn
 	of        *pgconn.StatementDescription
 	refusable bool
-	set       *set // for many at once; nil: it was not asked for, or there is none
-	single    bool // there is none
+	set       *set  // for many at once; nil: it was not asked for, or there is none
+	single    bool  // there is none
+	plain     *bool // whether it inserts a row; nil: that was not asked
 }
 
 var (
@@ -170,12 +183,18 @@ func (s *statement) QueryContext(_ context.Context, args []driver.NamedValue) (d
 // run runs the statement so that it undoes itself alone if a unique value refuses it. Side by side with others it cannot: all are undone.
 func (s *statement) run(args []driver.NamedValue) (found *rows, err error) {
 	switch {
+	case s.conn.last != nil:
+		return &rows{conn: s.conn, of: s.of}, s.conn.last.add(s.of, stored(args))
 	case s.conn.weave != nil:
 		return s.conn.weave.ask(s, stored(args))
-	case !s.refusable:
-		return s.send(stored(args))
 	}
 
+	if err := s.conn.begin(); err != nil {
+		return nil, err
+	}
+	if !s.refusable {
+		return s.send(stored(args))
+	}
 	if err := s.conn.do(context.Background(), save); err != nil {
 		return nil, err
 	}

@@ -267,8 +267,9 @@ func TestCuts_CutAtAnyByteIsReportedTruly(t *testing.T) {
 
 // after gives the next byte to cut at: the last ones, of the commit, are cut at each.
 func after(n, step, all int) int {
-	if next := n + step; next < all-40 || step == 1 {
+	const commit = 60
+	if next := n + step; next < all-commit || step == 1 {
 		return next
 	}
-	return max(n+1, all-40)
+	return max(n+1, all-commit)
 }

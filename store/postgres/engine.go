@@ -45,6 +45,18 @@ func (e *engine) Begin() error {
 	return e.begin(ctx, commands)
 }
 
+// BeginLate has the transaction begin with the first statements of the Weave that comes next. It gives false if there is more to be done.
+func (e *engine) BeginLate() bool {
+	if e.on == nil {
+		return false
+	}
+	id, ok := e.fence.plain()
+	if ok {
+		e.on.conn.late = &opening{id: id, epoch: e.fence.epoch}
+	}
+	return ok
+}
+
 // begin runs the commands that begin a transaction. A connection on which that fails is given up.
 func (e *engine) begin(ctx context.Context, commands string) (err error) {
 	if e.on == nil {
@@ -69,10 +81,7 @@ func (e *engine) Keep(p groupcommit.Part) {
 // Commit commits. It fails with an unknown result (store.Unknown) only if it cannot find out what became of the transaction.
 func (e *engine) Commit() error {
 	e.stepped = 0 // nothing is written before the clock was stepped
-	if err := e.counts.Flush(e.on.Conn); err != nil {
-		return err
-	}
-	err := e.on.do(context.Background(), commit)
+	err := e.on.conn.commit(func() error { return e.counts.Flush(e.on.Conn) })
 	if _, lost := errors.AsType[*awayError](err); !lost {
 		return err // a refusal has undone it
 	}
@@ -83,7 +92,14 @@ func (e *engine) Commit() error {
 func (e *engine) Rollback() {
 	clear(e.counts)
 	e.stepped = 0
-	if e.on != nil && e.on.do(context.Background(), rollback) != nil {
+	if e.on == nil {
+		return
+	}
+	if e.on.conn.late != nil { // nothing was sent
+		e.on.conn.late = nil
+		return
+	}
+	if e.on.do(context.Background(), rollback) != nil {
 		e.lose()
 	}
 }

@@ -54,6 +54,17 @@ func (f *fence) next() (commands string, err error) {
 	return commands + f.insert(f.id), nil
 }
 
+// plain gives the id of another transaction whose fence stores it and does nothing else; false if it does more, or nothing is written any more.
+func (f *fence) plain() (id int64, ok bool) {
+	if n := f.id + 1 - f.first; f.stale || f.epoch != 0 && (n == 1 || n%cleaned == 0) {
+		return 0, false
+	}
+	if f.epoch != 0 {
+		f.id++
+	}
+	return f.id, true
+}
+
 // insert gives the command that stores the id, or nothing if another replica is the owner.
 func (f *fence) insert(id int64) string {
 	return fmt.Sprintf("; INSERT INTO commits (id) SELECT %d FROM owners WHERE shard = 0 AND epoch = %d FOR SHARE", id, f.epoch)

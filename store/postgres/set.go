@@ -39,6 +39,15 @@ func (s *statement) forMany() (*set, error) {
 	return s.set, nil
 }
 
+// inserts reports whether the statement inserts a row and does nothing else.
+func (s *statement) inserts() bool {
+	if s.plain == nil {
+		plain := insertValues().MatchString(s.of.SQL)
+		s.plain = &plain
+	}
+	return *s.plain
+}
+
 var (
 	insertValues = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(INSERT INTO \w+ \([^)]*\)) VALUES \((?:\$\d+(?:, )?)+\)$`)
@@ -81,18 +90,18 @@ func setOf(query string, types []uint32) (text string, numbered bool) {
 }
 
 // args gives the arguments of the set: an array for each of the other's. It fails on a value that is not of the argument's type.
-func (s *set) args(strands []*strand) (all []any, err error) {
+func (s *set) args(asks []*ask) (all []any, err error) {
 	all = make([]any, len(s.types))
 	for i, t := range s.types {
 		switch t {
 		case pgtype.Int8OID:
-			all[i], err = column[int64](strands, i)
+			all[i], err = column[int64](asks, i)
 		case pgtype.Float8OID:
-			all[i], err = column[float64](strands, i)
+			all[i], err = column[float64](asks, i)
 		case pgtype.TextOID:
-			all[i], err = column[string](strands, i)
+			all[i], err = column[string](asks, i)
 		default:
-			all[i], err = column[[]byte](strands, i)
+			all[i], err = column[[]byte](asks, i)
 		}
 		if err != nil {
 			return nil, err
@@ -102,15 +111,15 @@ func (s *set) args(strands []*strand) (all []any, err error) {
 }
 
 // column gives the argument of each of the functions; nil for NULL.
-func column[T any](strands []*strand, i int) ([]*T, error) {
-	all := make([]*T, len(strands))
-	for n, s := range strands {
-		switch v := s.args[i].(type) {
+func column[T any](asks []*ask, i int) ([]*T, error) {
+	all := make([]*T, len(asks))
+	for n, a := range asks {
+		switch v := a.args[i].(type) {
 		case nil:
 		case T:
 			all[n] = &v
 		default:
-			return nil, fmt.Errorf("argument %d of %q is a %T", i+1, s.asked.of.SQL, v)
+			return nil, fmt.Errorf("argument %d of %q is a %T", i+1, a.of.of.SQL, v)
 		}
 	}
 	return all, nil

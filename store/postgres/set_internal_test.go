@@ -39,11 +39,11 @@ func TestSet_RefusesAValueOfAnotherType(t *testing.T) {
 	t.Parallel()
 	s := &set{types: []uint32{pgtype.Int8OID, pgtype.TextOID, pgtype.ByteaOID}}
 	asked := &statement{of: &pgconn.StatementDescription{SQL: "UPDATE"}}
-	args, err := s.args([]*strand{{asked: asked, args: []any{int64(1), "x", []byte("y")}}, {asked: asked, args: []any{nil, nil, nil}}})
+	args, err := s.args([]*ask{{of: asked, args: []any{int64(1), "x", []byte("y")}}, {of: asked, args: []any{nil, nil, nil}}})
 	require.NoError(t, err)
 	one, x, y := int64(1), "x", []byte("y")
 	require.Equal(t, []any{[]*int64{&one, nil}, []*string{&x, nil}, []*[]byte{&y, nil}}, args)
 
-	_, err = s.args([]*strand{{asked: asked, args: []any{"1", "x", nil}}})
+	_, err = s.args([]*ask{{of: asked, args: []any{"1", "x", nil}}})
 	require.ErrorContains(t, err, "argument 1")
 }

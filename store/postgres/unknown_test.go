@@ -16,7 +16,11 @@ import (
 // cutLast runs a group whose connection is cut before the last bytes of its commit, or of the answer to that. then is called before.
 func (o *owned) cutLast(d pgtest.Direction, then func()) *round {
 	o.Helper()
-	return o.cut(d, o.bytes(d)-5, then)
+	within := map[pgtest.Direction]int{
+		pgtest.ToServer: 27, // the end of the message that begins COMMIT, before those that describe it, execute it and end it
+		pgtest.ToClient: 10, // the end of the answer to it, and that the server is ready again
+	}
+	return o.cut(d, o.bytes(d)-within[d], then)
 }
 
 func TestUnknown_UnfinishedCommitIsWaitedFor(t *testing.T) {

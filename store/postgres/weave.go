@@ -1,19 +1,17 @@
 package postgres
 
 import (
-	"context"
 	"errors"
 	"iter"
-
-	"github.com/jackc/pgx/v5"
 )
 
-// weave runs functions side by side over one connection: each runs until it has a statement, and the statements of all go to the
-// database together. What takes a way there and back for each one by one takes one for all. Only one function runs at a time.
+// weave runs functions side by side over one connection: each runs until it needs what a statement gives, and the statements of all go to
+// the database together. What takes a way there and back for each one by one takes one for all. Only one function runs at a time.
 type weave struct {
-	conn *conn
-	now  *strand // which runs
-	err  error   // what a round failed with: nothing goes on after it
+	conn   *conn
+	now    *strand // which runs
+	posted []*ask  // statements that nobody waits for, of all functions, to be sent with the next ones
+	err    error   // what a round failed with: nothing goes on after it
 }
 
 // strand is one of the functions.
@@ -22,7 +20,12 @@ type strand struct {
 	next  func() (struct{}, bool)
 	stop  func()
 
-	asked *statement // what it waits for
+	asked *ask // what it waits for
+}
+
+// ask is a statement that a function has run.
+type ask struct {
+	of    *statement
 	args  []any
 	found *rows
 }
@@ -52,7 +55,7 @@ func (e *engine) Weave(runs []func()) error {
 		strands = append(strands, s)
 	}
 
-	for waiting := strands; len(waiting) > 0; {
+	for waiting := strands; len(waiting) > 0 || len(w.posted) > 0; {
 		waiting = w.advance(waiting)
 		if w.err = w.send(waiting); w.err != nil {
 			return w.err
@@ -73,78 +76,91 @@ func (w *weave) advance(strands []*strand) []*strand {
 	return waiting
 }
 
-// ask has a statement run with those of the others.
+// ask has a statement run with those of the others. One that inserts a row gives nothing, and if it is refused everything is undone: the
+// function goes on without waiting for it.
 func (w *weave) ask(of *statement, args []any) (*rows, error) {
 	s := w.now
 	if w.err != nil {
 		return nil, errFrayed
 	}
-	s.asked, s.args = of, args
+	a := &ask{of: of, args: args}
+	if of.inserts() {
+		w.posted = append(w.posted, a)
+		return &rows{conn: w.conn, of: of.of, count: 1}, nil
+	}
+
+	s.asked = a
 	if !s.yield(struct{}{}) {
 		return nil, errFrayed
 	}
-	return s.found, nil
+	return a.found, nil
 }
 
-// send has the statements run that are waited for.
+// send has the statements run that were posted, and then those that are waited for.
 func (w *weave) send(waiting []*strand) error {
-	if len(waiting) == 0 {
+	asks := w.posted
+	w.posted = nil
+	for _, s := range waiting {
+		asks = append(asks, s.asked)
+	}
+	if len(asks) == 0 {
 		return nil
 	}
-	parts, err := w.parts(waiting)
+
+	parts, err := partsOf(asks)
 	if err != nil {
 		return err
 	}
-	batch := &pgx.Batch{}
-	for _, p := range parts {
-		if err := p.queue(batch); err != nil {
+	p, err := w.conn.pipe()
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := part.add(p); err != nil {
 			return err
 		}
 	}
-	results := w.conn.on.SendBatch(context.Background(), batch)
 
-	for _, p := range parts {
-		answer, err := results.Query()
-		if err == nil {
-			err = p.read(&rows{conn: w.conn, of: p.of.of, answer: answer})
+	return p.send(func() error {
+		for _, part := range parts {
+			answer, err := p.answer()
+			if err == nil {
+				err = part.read(&rows{conn: w.conn, of: part.of.of, answer: answer})
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return errors.Join(w.conn.away(err), results.Close())
-		}
-	}
-
-	if err := results.Close(); err != nil {
-		return w.conn.away(err)
-	}
-	return nil
+		return nil
+	})
 }
 
-// part is one statement of a round: one function's, or one for several functions that wait for the same.
+// part is one statement of a round: one function's, or one for several that ask for the same.
 type part struct {
-	of      *statement
-	strands []*strand
-	set     *set // nil: it is one function's
+	of   *statement
+	asks []*ask
+	set  *set // nil: there is one
 }
 
-// parts makes one statement of those that are the same, where that can be.
-func (w *weave) parts(waiting []*strand) ([]*part, error) {
+// partsOf makes one statement of those that are the same, where that can be.
+func partsOf(asks []*ask) ([]*part, error) {
 	var all []*part
 	same := map[*statement]*part{}
-	for _, s := range waiting {
-		if p := same[s.asked]; p != nil {
-			p.strands = append(p.strands, s)
+	for _, a := range asks {
+		if p := same[a.of]; p != nil {
+			p.asks = append(p.asks, a)
 			continue
 		}
-		p := &part{of: s.asked, strands: []*strand{s}}
+		p := &part{of: a.of, asks: []*ask{a}}
 		all = append(all, p)
-		if !s.asked.single {
-			same[s.asked] = p
+		if !a.of.single {
+			same[a.of] = p
 		}
 	}
 
 	var whole []*part
 	for _, p := range all {
-		if len(p.strands) == 1 {
+		if len(p.asks) == 1 {
 			whole = append(whole, p)
 			continue
 		}
@@ -156,23 +172,23 @@ func (w *weave) parts(waiting []*strand) ([]*part, error) {
 			whole = append(whole, p)
 			continue
 		}
-		for _, s := range p.strands {
-			whole = append(whole, &part{of: p.of, strands: []*strand{s}})
+		for _, a := range p.asks {
+			whole = append(whole, &part{of: p.of, asks: []*ask{a}})
 		}
 	}
 	return whole, nil
 }
 
-func (p *part) queue(batch *pgx.Batch) error {
+// add adds it to what is sent.
+func (p *part) add(to *pipe) error {
 	if p.set == nil {
-		batch.Queue(p.of.of.Name, p.strands[0].args...)
-		return nil
+		return to.add(p.of.of, p.asks[0].args)
 	}
-	args, err := p.set.args(p.strands)
-	if err == nil {
-		batch.Queue(p.set.of.Name, args...)
+	args, err := p.set.args(p.asks)
+	if err != nil {
+		return err
 	}
-	return err
+	return to.add(p.set.of, args)
 }
 
 // read gives each of the functions what is theirs of the answer.
@@ -181,18 +197,18 @@ func (p *part) read(answer *rows) error {
 		return err
 	}
 	if p.set == nil {
-		p.strands[0].found = answer
+		p.asks[0].found = answer
 		return nil
 	}
 
-	for _, s := range p.strands {
-		s.found = &rows{conn: answer.conn, of: p.of.of}
+	for _, a := range p.asks {
+		a.found = &rows{conn: answer.conn, of: p.of.of}
 		if !p.set.numbered {
-			s.found.count = 1
+			a.found.count = 1
 		}
 	}
 	for _, row := range answer.all {
-		found := p.strands[row[0].(int64)-1].found
+		found := p.asks[row[0].(int64)-1].found
 		found.all = append(found.all, row[1:])
 		found.count++
 	}
