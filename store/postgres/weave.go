@@ -11,6 +11,7 @@ type weave struct {
 	conn   *conn
 	now    *strand // which runs
 	posted []*ask  // statements that nobody waits for, of all functions, to be sent with the next ones
+	bytes  int     // of their arguments
 	err    error   // what a round failed with: nothing goes on after it
 }
 
@@ -28,6 +29,19 @@ type ask struct {
 	of    *statement
 	args  []any
 	found *rows
+}
+
+// size is how many bytes its texts have.
+func (a *ask) size() (n int) {
+	for _, arg := range a.args {
+		switch arg := arg.(type) {
+		case string:
+			n += len(arg)
+		case []byte:
+			n += len(arg)
+		}
+	}
+	return n
 }
 
 // errFrayed is the error of a statement when that of another function failed.
@@ -76,16 +90,20 @@ func (w *weave) advance(strands []*strand) []*strand {
 	return waiting
 }
 
+// postedBytes is about how many bytes of arguments may be kept of statements that nobody waits for.
+const postedBytes = 1 << 20
+
 // ask has a statement run with those of the others. One that inserts a row gives nothing, and if it is refused everything is undone: the
-// function goes on without waiting for it.
+// function goes on without waiting for it, as long as there is room for what it inserts.
 func (w *weave) ask(of *statement, args []any) (*rows, error) {
 	s := w.now
 	if w.err != nil {
 		return nil, errFrayed
 	}
 	a := &ask{of: of, args: args}
-	if of.inserts() {
+	if of.inserts() && w.bytes < postedBytes {
 		w.posted = append(w.posted, a)
+		w.bytes += a.size()
 		return &rows{conn: w.conn, of: of.of, count: 1}, nil
 	}
 
@@ -99,7 +117,7 @@ func (w *weave) ask(of *statement, args []any) (*rows, error) {
 // send has the statements run that were posted, and then those that are waited for.
 func (w *weave) send(waiting []*strand) error {
 	asks := w.posted
-	w.posted = nil
+	w.posted, w.bytes = nil, 0
 	for _, s := range waiting {
 		asks = append(asks, s.asked)
 	}
