@@ -36,10 +36,11 @@ type bench struct {
 	jobs   int           // of the backlog
 	// testCount is how many tests with a server each are run over all rounds in Go, and how many in pytest.
 	testCount int
-	only      string // rows whose names contain it
-	base      string // commit whose program the rows are held against, instead of references
-	seq       int    // data directories made so far
-	part      part   // that runs
+	only      string   // rows whose names contain it
+	base      string   // commit whose program the rows are held against, instead of references
+	seq       int      // data directories made so far
+	part      part     // that runs
+	missed    []missed // rows that do not hold
 	out       io.Writer
 }
 
@@ -200,6 +201,7 @@ func (b *bench) besideReferences(names []string) error {
 	}
 
 	fmt.Fprintf(b.out, "While this ran, the machine below took %.1f %% of the processors' time.\n", 100*before.stolen(processors()))
+	failed = append(failed, b.accounts("why.md"))
 	if b.page != "" {
 		failed = append(failed, os.WriteFile(b.page, page.Bytes(), 0o644))
 	}

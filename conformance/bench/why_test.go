@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestAccounts_OfThePageAreRead(t *testing.T) {
+	text, err := os.ReadFile("why.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAccounts(string(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAccounts_AreThoseOfTheRowsThatDoNotHold(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "why.md")
+	text := "# Why\n\n## One\n\n- start: first\n- lists: REST\n\nIt takes\nlong.\n\n## Two\n\n- fsync: x\n\nText.\n"
+	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	var out bytes.Buffer
+	b := &bench{out: &out}
+	if err := b.accounts(page); err != nil || out.Len() > 0 {
+		t.Fatal(err, out.String())
+	}
+	b.missed = []missed{{"start", "first answer"}, {"lists", "GraphQL"}}
+	if err := b.accounts(page); err != nil {
+		t.Fatal(err)
+	}
+	const want = "\n# What does not hold, and why\n\n## One\n\n- start: first answer\n\nIt takes\nlong.\n\n## Not looked into\n\n- lists: GraphQL\n"
+	if out.String() != want {
+		t.Fatal(out.String())
+	}
+}
+
+func TestAccounts_HaveRowsAndAText(t *testing.T) {
+	for _, bad := range []string{"\n## One\n\n- nowhere: x\n\nText.\n", "\n## One\n\nText.\n", "\n## One\n\n- start: x\n"} {
+		if _, err := readAccounts(bad); err == nil {
+			t.Error(bad)
+		}
+	}
+}
