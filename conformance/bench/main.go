@@ -197,15 +197,22 @@ func (b *bench) besideReferences(names []string) error {
 		}
 
 		fmt.Fprintln(b.out)
+		failed = append(failed, b.write(page.Bytes())) // what was measured is kept, whatever becomes of the rest
 		fmt.Fprintf(os.Stderr, "%s took %.0f s\n", p.name, time.Since(start).Seconds())
 	}
 
 	fmt.Fprintf(b.out, "While this ran, the machine below took %.1f %% of the processors' time.\n", 100*before.stolen(processors()))
 	failed = append(failed, b.accounts("why.md"))
-	if b.page != "" {
-		failed = append(failed, os.WriteFile(b.page, page.Bytes(), 0o644))
-	}
+	failed = append(failed, b.write(page.Bytes()))
 	return errors.Join(failed...)
+}
+
+// write writes the page, if there is to be one.
+func (b *bench) write(page []byte) error {
+	if b.page == "" {
+		return nil
+	}
+	return os.WriteFile(b.page, page, 0o644)
 }
 
 // build builds a reference program of this module.
