@@ -436,8 +436,10 @@ type Clusters interface {
 	RenameCluster(id compute.ClusterID, name string) error
 	// DeleteCluster removes the cluster, known or not, and leaves its pods.
 	DeleteCluster(compute.ClusterID) error
-	// ClusterPods gives the cluster's pods that are not TERMINATED, in the order of their insertion.
-	ClusterPods(compute.ClusterID) ([]compute.Pod, error)
+	// ClusterMembers gives the cluster's pods that are not TERMINATED, in the order of their insertion.
+	ClusterMembers(compute.ClusterID) ([]compute.ClusterMember, error)
+	// ClusterPods gives them in full, as far as there is room; whole says that it is all of them.
+	ClusterPods(id compute.ClusterID, room compute.Room) (pods []compute.Pod, whole bool, err error)
 }
 
 // SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.
