@@ -174,7 +174,7 @@ func TestSeed_SaysWhatItLeavesOut(t *testing.T) {
 	c.Seed = seedFile(t, strings.Replace(wholeSeed, "keys:\n", "keys:\n  - {id: keyofseed2, key: another-key-0123456789, scopes: [all]}\n", 1))
 	s = start(t, c)
 	require.NotContains(t, podsOf(t, s), seededPod)
-	require.Regexp(t, `a pod of the seed is not created.* pod=`+seededPod+` file=\S+ line=\d+`, log.String())
+	require.Regexp(t, `a pod of the seed is not created.* pod=`+seededPod+` file=\S+ line=\d+`, log.text.String())
 	require.NoError(t, s.Close())
 }
 

@@ -128,9 +128,10 @@ func (s *Services) plantItem(ctx context.Context, i seed.Item, reset bool) (crea
 
 // checkPlanted says of a pod that is there whether it is so for its retention alone: it has its id until then, and no other one is created.
 func (s *Services) checkPlanted(ctx context.Context, user compute.UserID, i seed.Item) error {
-	pod, err := s.Control.GetPod(ctx, user, compute.PodID(i.ID))
-	if err == nil && pod.Status == compute.PodTerminated {
-		s.Log.Warn("a pod of the seed is not created: one that was terminated has its id until its retention is over", "pod", pod.ID, "file", i.At.File, "line", i.At.Line)
+	_, err := s.Control.GetPod(ctx, user, compute.PodID(i.ID))
+	if compute.CodeOf(err) == compute.NotFound { // which one that is TERMINATED counts as
+		err = nil
+		s.Log.Warn("a pod of the seed is not created: one that was terminated has its id until its retention is over", "pod", i.ID, "file", i.At.File, "line", i.At.Line)
 	}
 	return err
 }
