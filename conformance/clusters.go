@@ -214,6 +214,14 @@ var _ = area(func() {
 		}
 	})
 
+	add("clusters.pods.bytes", []string{"createCluster", "listClusterPods"}, func(c *Check) {
+		path := c.newCluster(`{"name":"c","type":"TRAINING","image":"i","env":{"A":"` + strings.Repeat("x", 900_000) +
+			`"},"compute":{"gpuTypeId":"NVIDIA L4","gpuCountPerPod":1,"podCount":10}}`)
+		c.Refused(c.REST("GET", path+"/pods", ""), 400)
+		require.EqualValues(c, 10, c.read(path)["pods"].(map[string]any)["total"])
+		require.Contains(c, c.everyPod(), `"hasNextPage":true`)
+	})
+
 	add("clusters.pods.hidden", []string{"listPods", "listClusterPods"}, func(c *Check) {
 		at, alone := c.newCluster(cluster), c.newPod(gpuPod)
 		hidden, off, shown := string(c.REST("GET", "/v2/pods", "").Body), string(c.REST("GET", "/v2/pods?includeClusterPods=false", "").Body), c.everyPod()

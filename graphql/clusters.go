@@ -31,6 +31,12 @@ func (u users) Cluster(ctx context.Context, _ *graph.User, input *graph.ClusterI
 	if err != nil {
 		return nil, err
 	}
+	one.Pods, err = listed(ctx, u.Answers, "/v2/pods?includeClusterPods=true", func(ctx context.Context, user compute.UserID, room compute.Room) ([]compute.Pod, error) {
+		return u.Control.ClusterPods(ctx, user, one.ID, room)
+	})
+	if err != nil {
+		return nil, err
+	}
 	return u.clusterView(one), nil
 }
 

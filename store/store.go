@@ -121,9 +121,8 @@ type Pods interface {
 	InsertPod(compute.Pod) error
 	// Pod gives NotFound for an unknown id.
 	Pod(compute.PodID) (compute.Pod, error)
-	// ListPods gives the user's pods that are not TERMINATED, newest first.
-	ListPods(compute.UserID) ([]compute.Pod, error)
-	// PagePods gives a page of what ListPods gives, and where the next one begins; zero: there is none.
+	// PagePods gives a page of the user's pods that are not TERMINATED, newest first, and where the next one begins; zero: there is none. Who
+	// looks at all of them takes Walk: they may be large, and so may endpoints and templates.
 	PagePods(compute.UserID, compute.Page) ([]compute.Pod, compute.Position, error)
 	// ListPodsByStatus gives every user's pods in the status, oldest first; none for TERMINATED.
 	ListPodsByStatus(compute.PodStatus) ([]compute.Pod, error)
@@ -158,9 +157,8 @@ type Endpoints interface {
 	UpdateEndpoint(compute.Endpoint) error
 	// ListEndpoints gives all, those that are being deleted too, oldest first.
 	ListEndpoints() ([]compute.Endpoint, error)
-	// ListEndpointsOf gives the user's endpoints that are not being deleted, newest first.
-	ListEndpointsOf(compute.UserID) ([]compute.Endpoint, error)
-	// PageEndpoints gives a page of what ListEndpointsOf gives, and where the next one begins; zero: there is none.
+	// PageEndpoints gives a page of the user's endpoints that are not being deleted, newest first, and where the next one begins; zero: there is
+	// none.
 	PageEndpoints(compute.UserID, compute.Page) ([]compute.Endpoint, compute.Position, error)
 	// DeleteEndpoint removes the endpoint with its releases and counts, known or not.
 	DeleteEndpoint(compute.EndpointID) error
@@ -407,9 +405,7 @@ type Templates interface {
 	InsertTemplate(compute.Template) error
 	// Template gives NotFound for an unknown id.
 	Template(compute.TemplateID) (compute.Template, error)
-	// ListTemplates gives the user's templates, newest first.
-	ListTemplates(compute.UserID) ([]compute.Template, error)
-	// PageTemplates gives a page of what ListTemplates gives, and where the next one begins; zero: there is none.
+	// PageTemplates gives a page of the user's templates, newest first, and where the next one begins; zero: there is none.
 	PageTemplates(compute.UserID, compute.Page) ([]compute.Template, compute.Position, error)
 	// UpdateTemplate writes all but UserID and CreatedAt; NotFound for an unknown id.
 	UpdateTemplate(compute.Template) error
@@ -440,8 +436,10 @@ type Clusters interface {
 	RenameCluster(id compute.ClusterID, name string) error
 	// DeleteCluster removes the cluster, known or not, and leaves its pods.
 	DeleteCluster(compute.ClusterID) error
-	// ClusterPods gives the cluster's pods that are not TERMINATED, in the order of their insertion.
-	ClusterPods(compute.ClusterID) ([]compute.Pod, error)
+	// ClusterMembers gives the cluster's pods that are not TERMINATED, in the order of their insertion.
+	ClusterMembers(compute.ClusterID) ([]compute.ClusterMember, error)
+	// ClusterPods gives them in full, as far as there is room; whole says that it is all of them.
+	ClusterPods(id compute.ClusterID, room compute.Room) (pods []compute.Pod, whole bool, err error)
 }
 
 // SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.

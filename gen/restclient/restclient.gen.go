@@ -325,7 +325,7 @@ type ClientInterface interface {
 
 	// ListClusterPods List the pods of a cluster
 	//
-	// In the order of their ranks.
+	// In the order of their ranks. Pods of over 8 MB in all are listed by listPods alone.
 	//
 	// Corresponds with GET /v2/clusters/{id}/pods (the `ListClusterPods` operationId).
 	ListClusterPods(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1286,7 +1286,7 @@ func (c *Client) UpdateCluster(ctx context.Context, id string, body UpdateCluste
 
 // ListClusterPods List the pods of a cluster
 //
-// In the order of their ranks.
+// In the order of their ranks. Pods of over 8 MB in all are listed by listPods alone.
 //
 // Corresponds with GET /v2/clusters/{id}/pods (the `ListClusterPods` operationId).
 func (c *Client) ListClusterPods(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {

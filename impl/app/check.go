@@ -22,6 +22,8 @@ type CheckOptions struct {
 	Data   string // the data directory
 	Repair bool   // what can be mended is
 	Fleet  bool   // hosts have engines of their own, which are not looked at
+
+	open func(compute.RuntimeAt) (runtime.Opened, error) // in tests; nil: as a server does
 }
 
 // Flaw is something that is not as a server leaves it.
@@ -187,7 +189,7 @@ func lookAt(ctx context.Context, o CheckOptions, places []compute.RuntimeAt) *co
 	}
 
 	for _, at := range places {
-		opened, err := openAt(o, at, owner)
+		opened, err := o.opened(at, owner)
 		if err == nil {
 			there.opened = append(there.opened, opened)
 			err = there.list(ctx, opened)
@@ -200,8 +202,11 @@ func lookAt(ctx context.Context, o CheckOptions, places []compute.RuntimeAt) *co
 	return there
 }
 
-// openAt opens one runtime.
-func openAt(o CheckOptions, at compute.RuntimeAt, owner owned) (opened runtime.Opened, err error) {
+// opened opens one runtime.
+func (o CheckOptions) opened(at compute.RuntimeAt, owner owned) (opened runtime.Opened, err error) {
+	if o.open != nil {
+		return o.open(at)
+	}
 	kind, err := runtime.Find(at.Name)
 	if err != nil {
 		return opened, err

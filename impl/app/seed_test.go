@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -157,6 +158,23 @@ func TestSeed_IsNotCreatedAgain(t *testing.T) {
 		status, body = call(t, "GET", s.URL()+path, key, "")
 		require.Equal(t, 200, status, "what the new seed has and the server has not: %s", body)
 	}
+	require.NoError(t, s.Close())
+}
+
+// TestSeed_SaysWhatItLeavesOut: a pod that was terminated has its id for a day, and another seed has it once more.
+func TestSeed_SaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	var log lines
+	c := app.Config{Data: t.TempDir(), Seed: seedFile(t, wholeSeed), TestControls: true, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	s := start(t, c)
+	status, body := call(t, "DELETE", s.URL()+"/v2/pods/"+seededPod, seededKey, "")
+	require.Equal(t, 204, status, body)
+	require.NoError(t, s.Close())
+
+	c.Seed = seedFile(t, strings.Replace(wholeSeed, "keys:\n", "keys:\n  - {id: keyofseed2, key: another-key-0123456789, scopes: [all]}\n", 1))
+	s = start(t, c)
+	require.NotContains(t, podsOf(t, s), seededPod)
+	require.Regexp(t, `a pod of the seed is not created.* pod=`+seededPod+` file=\S+ line=\d+`, log.text.String())
 	require.NoError(t, s.Close())
 }
 

@@ -114,7 +114,13 @@ func (t *tx) DeleteTemplate(id compute.TemplateID) error {
 
 // SetSSHKeys is that of the transaction.
 func (t *tx) SetSSHKeys(user compute.UserID, keys []string) error {
-	return t.done(t.Tx.SetSSHKeys(user, keys), "ssh-keys", string(user), compute.AuditChanged)
+	before, err := t.SSHKeys(user)
+	if err != nil {
+		return err
+	}
+	err = t.Tx.SetSSHKeys(user, keys)
+	t.note(err == nil && !slices.Equal(before, keys), "ssh-keys", string(user), compute.AuditChanged)
+	return err
 }
 
 // InsertKey is that of the transaction.

@@ -19,6 +19,12 @@ type Cluster struct {
 	CreatedAt    time.Time
 }
 
+// ClusterMember is a pod of a cluster, as far as it is counted.
+type ClusterMember struct {
+	ID     PodID
+	Status PodStatus
+}
+
 // MemberName names the pod of a cluster with that rank.
 func MemberName(cluster string, rank int) string { return cluster + "-" + strconv.Itoa(rank) }
 

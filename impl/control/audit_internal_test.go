@@ -20,7 +20,7 @@ func audit(ctx context.Context, s store.Store, fleet []Host) (map[string]amount,
 	}
 
 	return all, s.Read(ctx, func(tx store.Tx) error {
-		pods, err := tx.ListPods("u")
+		pods, _, err := tx.PagePods("u", unpaged(nil))
 		for _, p := range pods {
 			h, left := by[p.HostID], all[p.HostID]
 			if p.Persistent != nil {
@@ -91,7 +91,7 @@ func auditDevices(ctx context.Context, s store.Store) (map[string]string, error)
 	}
 
 	return holders, s.Read(ctx, func(tx store.Tx) error {
-		pods, err := tx.ListPods("u")
+		pods, _, err := tx.PagePods("u", unpaged(nil))
 		for _, p := range pods {
 			if p.Status.HoldsHost() {
 				err = cmp.Or(err, give(string(p.ID), p.GPU, p.HostID, p.Devices))
@@ -111,7 +111,7 @@ func auditClaims(ctx context.Context, s store.Store) error {
 	var want, claims []compute.Claim
 	var sums map[string]compute.Claimed
 	err := s.Read(ctx, func(tx store.Tx) error {
-		pods, err := tx.ListPods("u")
+		pods, _, err := tx.PagePods("u", unpaged(nil))
 		for _, p := range pods {
 			want = append(want, claimsOf(p)...)
 		}

@@ -13,7 +13,8 @@ import (
 // Cluster is a cluster with its pods, in the order of their ranks.
 type Cluster struct {
 	compute.Cluster
-	Pods []compute.Pod
+	Members []compute.ClusterMember
+	Pods    []compute.Pod // in full, of one that was just created; ClusterPods gives those of others, which may be large
 }
 
 // NewCluster is what createCluster asks for. Pod is what each of its pods is made from.
@@ -67,7 +68,7 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 		}
 		err := c.insertCluster(ctx, &made, members, n)
 		if err == nil {
-			c.hintPods(made.Pods)
+			c.hintPods(made.Members)
 			return made, nil
 		}
 		if compute.CodeOf(err) != compute.Rejected {
@@ -110,7 +111,7 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, members []co
 
 	return c.placement.place(ctx, "pod", len(members), []want{w}, func(at []choice) error {
 		return c.store.Write(ctx, func(tx store.Tx) error {
-			made.Pods = nil
+			made.Members, made.Pods = nil, nil
 			if err := checkSpend(ctx, tx, made.UserID, times(members[0].CostPerHour, int64(len(members)))); err != nil {
 				return err
 			}
@@ -120,6 +121,7 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, members []co
 					return err
 				}
 				made.Pods = append(made.Pods, p)
+				made.Members = append(made.Members, compute.ClusterMember{ID: p.ID, Status: p.Status})
 			}
 
 			made.DataCenterID, made.CreatedAt = made.Pods[0].DataCenterID, tx.Wall()
@@ -146,17 +148,37 @@ func (c *Control) ListClusters(ctx context.Context, user compute.UserID) (all []
 		}
 
 		for _, one := range stored {
-			pods, err := tx.ClusterPods(one.ID)
+			members, err := tx.ClusterMembers(one.ID)
 			if err != nil {
 				return err
 			}
-			all = append(all, Cluster{one, pods})
+			all = append(all, Cluster{Cluster: one, Members: members})
 		}
 
 		return nil
 	})
 
 	return all, err
+}
+
+// ClusterPods gives the pods of the user's cluster, in the order of their ranks. Rejected if there is no room for all of them, NotFound as for
+// GetCluster.
+func (c *Control) ClusterPods(ctx context.Context, user compute.UserID, id compute.ClusterID, room compute.Room) (pods []compute.Pod, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		if _, err := ownCluster(tx, user, id); err != nil {
+			return err
+		}
+		some, all, err := tx.ClusterPods(id, room)
+		if err == nil && !all {
+			err = errTooLong
+		}
+		pods = some
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pods, nil
 }
 
 // RenameCluster gives the cluster another name. NotFound as for GetCluster.
@@ -178,23 +200,27 @@ func (c *Control) DeleteCluster(ctx context.Context, user compute.UserID, id com
 		if one, err = ownCluster(tx, user, id); err != nil {
 			return err
 		}
-		for i := range one.Pods {
-			if err := move(tx, claims, &one.Pods[i], compute.PodTerminate); err != nil {
+		for _, m := range one.Members { // one after the other: each may be large
+			pod, err := tx.Pod(m.ID)
+			if err != nil {
+				return err
+			}
+			if err := move(tx, claims, &pod, compute.PodTerminate); err != nil {
 				return err
 			}
 		}
 		return tx.DeleteCluster(id)
 	})
 	if err == nil {
-		c.hintPods(one.Pods)
+		c.hintPods(one.Members)
 	}
 
 	return err
 }
 
-func (c *Control) hintPods(pods []compute.Pod) {
-	for _, p := range pods {
-		c.podHint(p.ID)
+func (c *Control) hintPods(members []compute.ClusterMember) {
+	for _, m := range members {
+		c.podHint(m.ID)
 	}
 }
 
@@ -207,8 +233,8 @@ func ownCluster(tx store.Clusters, user compute.UserID, id compute.ClusterID) (C
 	if err != nil {
 		return Cluster{}, err
 	}
-	pods, err := tx.ClusterPods(id)
-	return Cluster{one, pods}, err
+	members, err := tx.ClusterMembers(id)
+	return Cluster{Cluster: one, Members: members}, err
 }
 
 // withoutClusters gives the pods that belong to no cluster (rule clusters.pods.hidden).

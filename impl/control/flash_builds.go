@@ -234,7 +234,7 @@ func (f *Flash) Deploy(ctx context.Context, user compute.UserID, environment com
 		if err := tx.SetFlashEnvironmentBuild(environment, build); err != nil {
 			return err
 		}
-		released, err = releaseBuild(tx, e, before, id)
+		released, err = releaseBuild(tx, user, e, before, id)
 		return err
 	})
 	if err == nil {
@@ -246,15 +246,19 @@ func (f *Flash) Deploy(ctx context.Context, user compute.UserID, environment com
 	return e, err
 }
 
-// releaseBuild makes a release of each endpoint in the environment, whose build was another one before. id gives their ids.
-func releaseBuild(tx store.Serverless, e compute.FlashEnvironment, before compute.FlashBuildID, id func(int) compute.ReleaseID) (released []compute.Endpoint, err error) {
-	all, err := tx.ListEndpoints()
+// releaseBuild makes a release of each endpoint in the user's environment, whose build was another one before. id gives their ids.
+func releaseBuild(
+	tx store.Serverless, user compute.UserID, e compute.FlashEnvironment, before compute.FlashBuildID, id func(int) compute.ReleaseID,
+) (released []compute.Endpoint, err error) {
+	in, err := endpointsIn(tx, user, []compute.FlashEnvironment{e})
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range all {
-		if one.Environment != e.ID || !one.DeletedAt.IsZero() {
-			continue
+	slices.Reverse(in) // the oldest first
+	for _, endpoint := range in {
+		one, err := tx.Endpoint(endpoint)
+		if err != nil {
+			return nil, err
 		}
 
 		one.Version++

@@ -9,10 +9,12 @@ import (
 // unpaged is a page that has the whole list, as far as there is room.
 func unpaged(room compute.Room) compute.Page { return compute.Page{Limit: math.MaxInt32, Room: room} }
 
+var errTooLong error = compute.Errorf(compute.Rejected, "the list is too long to be read at once")
+
 // whole gives a list that was read as one page. Rejected if there was no room for all of it.
 func whole[T any](all []T, next compute.Position, err error) ([]T, error) {
 	if err == nil && next != (compute.Position{}) {
-		err = compute.Errorf(compute.Rejected, "the list is too long to be read at once")
+		err = errTooLong
 	}
 	if err != nil {
 		return nil, err

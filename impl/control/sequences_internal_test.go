@@ -180,7 +180,7 @@ func (l *life) check(ctx context.Context) error {
 // state is all that a user sees: where what is, and how it is.
 func (l *life) state(ctx context.Context) (all []string, err error) {
 	return all, l.c.store.Read(ctx, func(tx store.Tx) error {
-		pods, err := tx.ListPods("u")
+		pods, _, err := tx.PagePods("u", unpaged(nil))
 		for _, p := range pods {
 			all = append(all, fmt.Sprintf("pod %s on %s %v %d GB: %s", p.Status, p.HostID, p.Devices, p.DiskGB, p.Reason))
 		}

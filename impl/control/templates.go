@@ -130,15 +130,15 @@ func (c *Control) DeleteTemplateByName(ctx context.Context, user compute.UserID,
 		case len(named) > 1:
 			return compute.Errorf(compute.Rejected, "%d templates have the name %q: delete them by id", len(named), name)
 		}
-		return deleteTemplate(tx, named[0].ID)
+		return deleteTemplate(tx, named[0])
 	})
 }
 
-func templatesNamed(tx store.Templates, user compute.UserID, name string) ([]compute.Template, error) {
-	var named []compute.Template
-	err := store.Walk(user, tx.PageTemplates, func(t compute.Template) {
+// templatesNamed gives the user's templates of that name, which may be large, and many, by their ids.
+func templatesNamed(tx store.Templates, user compute.UserID, name string) (named []compute.TemplateID, err error) {
+	err = store.Walk(user, tx.PageTemplates, func(t compute.Template) {
 		if t.Name == name {
-			named = append(named, t)
+			named = append(named, t.ID)
 		}
 	})
 	return named, err
@@ -236,7 +236,7 @@ func changeTemplate(tx store.Resources, t *compute.Template, n TemplateChange) (
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(named, func(other compute.Template) bool { return other.ID != t.ID }) {
+		if slices.ContainsFunc(named, func(other compute.TemplateID) bool { return other != t.ID }) {
 			return compute.Errorf(compute.Rejected, "name: another template has the name %q", t.Name)
 		}
 	}

@@ -83,9 +83,14 @@ func (r *Keyring) Users(ctx context.Context) (users []compute.User, err error) {
 
 // CreateUser makes a user, who has no key yet (rule users.create). Invalid for a name that is none, Conflict for one that is taken, Rejected beyond
 // compute.MostUsers.
-func (r *Keyring) CreateUser(ctx context.Context, name compute.UserID, role compute.Role) (u compute.User, err error) {
+func (r *Keyring) CreateUser(ctx context.Context, name compute.UserID, role compute.Role) (compute.User, error) {
+	return r.Plant(ctx, compute.User{Name: name, Role: role})
+}
+
+// Plant makes the user of a seed, who may be disabled from the first moment on. Errors as for CreateUser.
+func (r *Keyring) Plant(ctx context.Context, asked compute.User) (u compute.User, err error) {
 	err = r.store.Write(ctx, func(tx store.Tx) error {
-		u, err = insertUser(tx, compute.User{Name: name, Role: role}, "/name")
+		u, err = insertUser(tx, asked, "/name")
 		return err
 	})
 	return u, err
@@ -174,12 +179,12 @@ func hasNothing(tx store.Tx, user compute.UserID) error {
 		one, many string
 		count     func() (int, error)
 	}{
-		{"pod", "pods", counting(user, tx.ListPods)},
-		{"endpoint", "endpoints", counting(user, tx.ListEndpointsOf)},
+		{"pod", "pods", walked(user, tx.PagePods)},
+		{"endpoint", "endpoints", walked(user, tx.PageEndpoints)},
 		{"cluster", "clusters", counting(user, tx.ListClusters)},
-		{"network volume", "network volumes", counting(user, tx.ListVolumes)},
+		{"network volume", "network volumes", walked(user, tx.PageVolumes)},
 		{"global volume", "global volumes", counting(user, globalVolumes(tx))},
-		{"template", "templates", counting(user, tx.ListTemplates)},
+		{"template", "templates", walked(user, tx.PageTemplates)},
 		{"registry", "registries", counting(user, tx.ListRegistries)},
 		{"delegation", "delegations", counting(user, tx.ListDelegations)},
 		{"secret", "secrets", counting(user, tx.ListSecrets)},
@@ -209,6 +214,14 @@ func counting[T any](user compute.UserID, list func(compute.UserID) ([]T, error)
 	return func() (int, error) {
 		all, err := list(user)
 		return len(all), err
+	}
+}
+
+// walked counts what may be large, of which no list is made.
+func walked[T any](user compute.UserID, page func(compute.UserID, compute.Page) ([]T, compute.Position, error)) func() (int, error) {
+	return func() (n int, err error) {
+		err = store.Walk(user, page, func(T) { n++ })
+		return n, err
 	}
 }
 

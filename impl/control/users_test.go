@@ -180,3 +180,19 @@ func BenchmarkKeyring_Find(b *testing.B) {
 		}
 	}
 }
+
+// TestPlant_DisablesAUserFromTheFirstMoment: between two writes its keys would be good, and after a crash they would stay so.
+func TestPlant_DisablesAUserFromTheFirstMoment(t *testing.T) {
+	t.Parallel()
+	db, r, _, _ := keyrings(t)
+	planted, err := r.Plant(t.Context(), compute.User{Name: "gone", Role: compute.RoleReader, Disabled: true})
+	require.NoError(t, err)
+	require.True(t, planted.Disabled)
+	require.NoError(t, db.Read(t.Context(), func(tx store.Tx) error {
+		u, err := tx.User("gone")
+		require.Equal(t, planted, u)
+		return err
+	}))
+	_, err = r.Plant(t.Context(), planted)
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+}

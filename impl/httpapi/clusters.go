@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
 )
 
 // ListClusters is GET /v2/clusters.
@@ -54,11 +55,21 @@ func (h restHandlers) DeleteCluster(c echo.Context, id string) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// ListClusterPods is GET /v2/clusters/{id}/pods.
+// mostMembers is how many bytes the rows of a cluster's pods may have, about, to be listed at once.
+const mostMembers = 8 << 20
+
+// ListClusterPods is GET /v2/clusters/{id}/pods. The list has no pages, so it is refused where it is too large (rule clusters.pods.bytes).
 func (h restHandlers) ListClusterPods(c echo.Context, id string) error {
-	cluster, err := h.Control.GetCluster(contextOf(c), callerOf(c).UserID, compute.ClusterID(id))
-	if err != nil {
+	room, busy, leave := h.roomFor(c, mostMembers)
+	defer leave()
+	pods, err := h.Control.ClusterPods(contextOf(c), callerOf(c).UserID, compute.ClusterID(id), room)
+	switch {
+	case compute.CodeOf(err) == compute.Rejected && busy():
+		return &compute.Error{Code: compute.Unavailable, Detail: "too many large answers are under way", Cause: limit.ErrBusy}
+	case compute.CodeOf(err) == compute.Rejected:
+		return compute.Errorf(compute.Rejected, "the pods of the cluster have over %d bytes: list them in pages, with GET /v2/pods?includeClusterPods=true", mostMembers)
+	case err != nil:
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ClusterPodList{Pods: h.podViews(c, cluster.Pods)})
+	return c.JSON(http.StatusOK, rest.ClusterPodList{Pods: h.podViews(c, pods)})
 }

@@ -34,14 +34,14 @@ func clusterView(c control.Cluster) rest.Cluster {
 	v := rest.Cluster{
 		ID: string(c.ID), Name: c.Name, Type: rest.ClusterType(c.Type), DataCenterID: &c.DataCenterID, CreatedAt: c.CreatedAt,
 		Compute: rest.ClusterCompute{GpuTypeID: c.GPU.ID, GpuCountPerPod: c.GPU.Count, PodCount: c.PodCount},
-		Pods:    rest.ClusterPodsSummary{Total: int64(len(c.Pods)), ByStatus: map[string]int64{}},
+		Pods:    rest.ClusterPodsSummary{Total: int64(len(c.Members)), ByStatus: map[string]int64{}},
 	}
 	if c.TemplateID != "" {
 		v.Template = new(string(c.TemplateID))
 	}
-	for _, p := range c.Pods {
-		v.Pods.ByStatus[string(p.Status)]++
+	for _, m := range c.Members {
+		v.Pods.ByStatus[string(m.Status)]++
 	}
-	v.Primary = &rest.ClusterPrimary{PodID: string(c.Pods[0].ID), Status: rest.PodStatus(c.Pods[0].Status)}
+	v.Primary = &rest.ClusterPrimary{PodID: string(c.Members[0].ID), Status: rest.PodStatus(c.Members[0].Status)}
 	return v
 }

@@ -48,7 +48,7 @@ func BenchmarkListOfTenThousandRunningPods(b *testing.B) {
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
 			require.NoError(b, db.Read(b.Context(), func(tx store.Tx) (err error) {
-				pods, err = tx.ListPods("u")
+				pods, _, err = tx.PagePods("u", compute.Page{Limit: pageLimit})
 				return err
 			}))
 		}

@@ -55,21 +55,23 @@ func (s *Services) page(c echo.Context, l listed, cursor *rest.Cursor, limit *re
 	if p, err = l.page(cursor, limit); err != nil {
 		return p, nil, err
 	}
-	p.Room, leave = s.pageRoom(c)
+	p.Room, _, leave = s.roomFor(c, mostPage)
 	return p, leave, nil
 }
 
-// pageRoom gives the room for the rows of a page, and what gives it back.
-func (s *Services) pageRoom(c echo.Context) (room compute.Room, leave func()) {
-	key, had := callerOf(c).ID, freePage
+// roomFor gives the room for the rows of a page, or of a list, of so many bytes at most. busy reports whether it was others who left none; leave
+// gives it back.
+func (s *Services) roomFor(c echo.Context, most int) (room compute.Room, busy func() bool, leave func()) {
+	key, had, full := callerOf(c).ID, freePage, false
 	var pieces []func()
 	room = func(bytes int) bool {
-		if bytes > mostPage {
+		if bytes > most {
 			return false
 		}
 		for had < bytes {
 			piece, ok := s.Answers.Try(key, pagePiece*pageMemory)
 			if !ok {
+				full = true
 				return false
 			}
 			had += pagePiece
@@ -78,7 +80,7 @@ func (s *Services) pageRoom(c echo.Context) (room compute.Room, leave func()) {
 		return true
 	}
 
-	return room, func() {
+	return room, func() bool { return full }, func() {
 		for _, piece := range pieces {
 			piece()
 		}

@@ -81,6 +81,9 @@ func (s *Services) plantItem(ctx context.Context, i seed.Item, reset bool) (crea
 	user := cmp.Or(i.User, s.Owner)
 	if of, has := ofLists[i.List]; has {
 		if there, err := s.Control.Has(ctx, user, of, i.ID); err != nil || there {
+			if err == nil && of == control.ResourcePod {
+				err = s.checkPlanted(ctx, user, i)
+			}
 			return false, err
 		}
 	}
@@ -123,6 +126,16 @@ func (s *Services) plantItem(ctx context.Context, i seed.Item, reset bool) (crea
 	return err == nil, err
 }
 
+// checkPlanted says of a pod that is there whether it is so for its retention alone: it has its id until then, and no other one is created.
+func (s *Services) checkPlanted(ctx context.Context, user compute.UserID, i seed.Item) error {
+	_, err := s.Control.GetPod(ctx, user, compute.PodID(i.ID))
+	if compute.CodeOf(err) == compute.NotFound { // which one that is TERMINATED counts as
+		err = nil
+		s.Log.Warn("a pod of the seed is not created: one that was terminated has its id until its retention is over", "pod", i.ID, "file", i.At.File, "line", i.At.Line)
+	}
+	return err
+}
+
 // ofLists are the resources of the lists whose items can be there already. Of the others it makes no difference.
 var ofLists = map[string]control.Resource{
 	seed.Registries: control.ResourceRegistry, seed.Delegations: control.ResourceDelegation, seed.Secrets: control.ResourceSecret,
@@ -133,17 +146,15 @@ var ofLists = map[string]control.Resource{
 // plantUser leaves a user alone who is there, but after a reset gives it the role that it had at first.
 func (s *Services) plantUser(ctx context.Context, i seed.Item, body controls.NewUser, reset bool) (created bool, err error) {
 	name, role := compute.UserID(body.Name), newRole(body)
-	_, err = s.Keyring.CreateUser(ctx, name, role)
-	known := compute.CodeOf(err) == compute.Conflict
+	_, err = s.Keyring.Plant(ctx, compute.User{Name: name, Role: role, Disabled: i.Off})
 	switch {
-	case known && !reset:
-		return false, nil
-	case err != nil && !known:
-		return false, err
-	case known || i.Off:
+	case compute.CodeOf(err) != compute.Conflict:
+		return err == nil, err
+	case reset:
 		_, err = s.Keyring.ChangeUser(ctx, name, compute.UserChange{Role: &role, Disabled: &i.Off})
+		return false, err
 	}
-	return !known, err
+	return false, nil
 }
 
 func (s *Services) plantKey(ctx context.Context, i seed.Item, body controls.NewKey, reset bool) error {

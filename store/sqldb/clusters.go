@@ -17,14 +17,21 @@ var (
 		text("data_center_id", func(c *compute.Cluster) *string { return &c.DataCenterID }),
 		instant("created_at", func(c *compute.Cluster) *time.Time { return &c.CreatedAt }),
 	}, embedded(func(c *compute.Cluster) *compute.GPU { return &c.GPU }, gpuColumns))
-	clusterName = clusterColumns.only("name")
+	clusterName   = clusterColumns.only("name")
+	memberColumns = columns[compute.ClusterMember]{
+		text("id", func(m *compute.ClusterMember) *compute.PodID { return &m.ID }),
+		text("status", func(m *compute.ClusterMember) *compute.PodStatus { return &m.Status }),
+	}
 
 	insertCluster     = clusterColumns.insert("clusters")
 	selectCluster     = `SELECT ` + clusterColumns.list() + ` FROM clusters WHERE id = ?`
 	selectClusters    = `SELECT ` + clusterColumns.list() + ` FROM clusters WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
 	renameCluster     = `UPDATE clusters SET ` + clusterName.set() + ` WHERE id = ?`
-	selectClusterPods = selectPods + `cluster_id = ? AND cluster_id <> '' AND gone = 0 ORDER BY seq`
+	selectClusterPods = selectPods + ofCluster
+	selectMembers     = `SELECT ` + memberColumns.list() + ` FROM pods WHERE ` + ofCluster
 )
+
+const ofCluster = `cluster_id = ? AND cluster_id <> '' AND gone = 0 ORDER BY seq`
 
 const deleteCluster = `DELETE FROM clusters WHERE id = ?`
 
@@ -63,7 +70,14 @@ func (tx *Tx) DeleteCluster(id compute.ClusterID) error {
 	return err
 }
 
-// ClusterPods gives the cluster's pods that are not TERMINATED, in the order of their insertion.
-func (tx *Tx) ClusterPods(id compute.ClusterID) ([]compute.Pod, error) {
-	return list(tx, "list pods of cluster "+string(id), podColumns, selectClusterPods, string(id))
+// ClusterMembers gives the cluster's pods that are not TERMINATED, in the order of their insertion.
+func (tx *Tx) ClusterMembers(id compute.ClusterID) ([]compute.ClusterMember, error) {
+	return list(tx, "list members of cluster "+string(id), memberColumns, selectMembers, string(id))
+}
+
+// ClusterPods gives them in full, as far as there is room; whole says that it is all of them.
+func (tx *Tx) ClusterPods(id compute.ClusterID, room compute.Room) (pods []compute.Pod, whole bool, err error) {
+	f := filling[compute.Pod]{room: room}
+	err = f.read(tx, "list pods of cluster "+string(id), podColumns, selectClusterPods, string(id))
+	return f.all, !f.full, err
 }

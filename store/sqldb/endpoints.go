@@ -59,7 +59,6 @@ var (
 	selectEndpoint         = selectFromEndpoints + `WHERE id = ?`
 	selectDeclaredEndpoint = selectFromEndpoints + `WHERE declared AND user_id = ? AND name = ?`
 	selectEndpoints        = selectFromEndpoints + `ORDER BY created_at, seq`
-	selectEndpointsOf      = selectFromEndpoints + `WHERE user_id = ? AND deleted_at IS NULL ORDER BY created_at DESC, seq DESC`
 	pagesEndpoints         = pagesOf("endpoints", endpointColumns, `user_id = ? AND deleted_at IS NULL`, func(one *compute.Endpoint) string { return string(one.ID) })
 	updateEndpoint         = `UPDATE endpoints SET ` + endpointSettings.set() + ` WHERE id = ?`
 	selectEndpointsWith    = `SELECT ` + endpointIDColumn.list() + ` FROM endpoints WHERE deleted_at IS NULL AND (template_id = ? AND template_id <> '' OR
@@ -151,11 +150,6 @@ func (tx *Tx) UpdateEndpoint(e compute.Endpoint) error {
 // ListEndpoints gives all endpoints, oldest first.
 func (tx *Tx) ListEndpoints() ([]compute.Endpoint, error) {
 	return list(tx, "list endpoints", endpointColumns, selectEndpoints)
-}
-
-// ListEndpointsOf gives the user's endpoints that are not being deleted, newest first.
-func (tx *Tx) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
-	return list(tx, "list endpoints", endpointColumns, selectEndpointsOf, string(user))
 }
 
 // PageEndpoints gives a page of the user's endpoints that are not being deleted, newest first, and where the next one begins.

@@ -92,9 +92,8 @@ var (
 	insertPod  = podColumns.insert("pods")
 	selectPods = `SELECT ` + podColumns.list() + ` FROM pods WHERE `
 
-	selectPod        = selectPods + `id = ?`
-	selectPodsOfUser = selectPods + `user_id = ? AND gone = 0 ORDER BY created_at DESC, seq DESC`
-	pagesPods        = pagesOf("pods", podColumns, `user_id = ? AND gone = 0`, func(one *compute.Pod) string { return string(one.ID) })
+	selectPod = selectPods + `id = ?`
+	pagesPods = pagesOf("pods", podColumns, `user_id = ? AND gone = 0`, func(one *compute.Pod) string { return string(one.ID) })
 	// The user is any: with it the index serves that leaves out those that are gone.
 	selectPodsByStatus = selectPods + `user_id >= '' AND gone = 0 AND status = ? ORDER BY created_at, seq`
 	selectTimedPods    = `SELECT id FROM pods WHERE (stop_after IS NOT NULL OR terminate_after IS NOT NULL OR interrupt_at IS NOT NULL) AND gone = 0 ORDER BY seq`
@@ -126,11 +125,6 @@ func (tx *Tx) Pod(id compute.PodID) (compute.Pod, error) {
 		err = compute.Errorf(compute.NotFound, "pod %q does not exist", id)
 	}
 	return p, err
-}
-
-// ListPods gives the user's pods that are not TERMINATED, newest first.
-func (tx *Tx) ListPods(user compute.UserID) ([]compute.Pod, error) {
-	return list(tx, "list pods", podColumns, selectPodsOfUser, string(user))
 }
 
 // PagePods gives a page of the user's pods that are not TERMINATED, newest first, and where the next one begins.

@@ -40,7 +40,6 @@ var (
 	insertTemplate      = templateColumns.insert("templates")
 	selectFromTemplates = `SELECT ` + templateColumns.list() + ` FROM templates `
 	selectTemplate      = selectFromTemplates + `WHERE id = ?`
-	listTemplates       = selectFromTemplates + `WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
 	pagesTemplates      = pagesOf("templates", templateColumns, `user_id = ?`, func(one *compute.Template) string { return string(one.ID) })
 	updateTemplate      = `UPDATE templates SET ` + templateSettings.set() + ` WHERE id = ?`
 	selectTemplatePods  = `SELECT ` + podIDColumn.list() + ` FROM pods WHERE template_id = ? AND template_id <> '' AND gone = 0 ORDER BY seq`
@@ -62,11 +61,6 @@ func (tx *Tx) Template(id compute.TemplateID) (compute.Template, error) {
 		err = compute.Errorf(compute.NotFound, "template %q does not exist", id)
 	}
 	return t, err
-}
-
-// ListTemplates gives the user's templates, newest first.
-func (tx *Tx) ListTemplates(user compute.UserID) ([]compute.Template, error) {
-	return list(tx, "list templates", templateColumns, listTemplates, string(user))
 }
 
 // PageTemplates gives a page of the user's templates, newest first, and where the next one begins.

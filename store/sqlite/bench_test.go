@@ -104,7 +104,7 @@ func BenchmarkRows(b *testing.B) {
 
 	b.Run("a list of 100 pods", func(b *testing.B) {
 		read(b, func(tx store.Tx) error {
-			_, err := tx.ListPods("u")
+			_, _, err := tx.PagePods("u", compute.Page{Limit: 1000})
 			return err
 		})
 	})

@@ -329,7 +329,7 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 		must(err)
 		r.Delegations, err = tx.ListDelegations(releasedUser)
 		must(err)
-		r.Templates, err = tx.ListTemplates(releasedUser)
+		r.Templates, _, err = tx.PageTemplates(releasedUser, compute.Page{Limit: 1000})
 		must(err)
 		r.SSHKeys, err = tx.SSHKeys(releasedUser)
 		must(err)

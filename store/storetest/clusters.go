@@ -42,9 +42,20 @@ func clusters(t *testing.T, open Open) {
 	insertPods(t, s, in("z", "a", compute.PodRunning), in("y", "a", compute.PodError), in("gone", "a", compute.PodTerminated),
 		in("other", "b", compute.PodRunning), pod("bare", "u", compute.PodRunning))
 	pods := func(id compute.ClusterID) []compute.PodID {
-		return podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ClusterPods(id) }))
+		return podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) {
+			all, whole, err := tx.ClusterPods(id, nil)
+			require.True(t, whole)
+			return all, err
+		}))
 	}
 	require.Equal(t, []compute.PodID{"z", "y"}, pods("a"))
+	require.Equal(t, []compute.ClusterMember{{ID: "z", Status: compute.PodRunning}, {ID: "y", Status: compute.PodError}},
+		read(t, s, func(tx store.Tx) ([]compute.ClusterMember, error) { return tx.ClusterMembers("a") }))
+	require.Equal(t, []compute.PodID{"z"}, podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) {
+		some, whole, err := tx.ClusterPods("a", func(int) bool { return false })
+		require.False(t, whole, "there is room for none, and one is given in any case")
+		return some, err
+	})))
 	require.Empty(t, pods("none"))
 
 	write(t, s, func(tx store.Tx) error { return tx.DeleteCluster("a") })

@@ -84,7 +84,7 @@ func endpointLists(t *testing.T, open Open) {
 	for _, e := range []compute.Endpoint{late, early, other, gone} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(e) })
 	}
-	require.Equal(t, []compute.Endpoint{late, early}, read(t, s, func(tx store.Tx) ([]compute.Endpoint, error) { return tx.ListEndpointsOf("u") }))
+	require.Equal(t, []compute.Endpoint{late, early}, read(t, s, func(tx store.Tx) ([]compute.Endpoint, error) { return firstPage(tx.PageEndpoints("u", wide)) }))
 
 	with := func(template compute.TemplateID, registry compute.RegistryID, volume compute.VolumeID) []compute.EndpointID {
 		return read(t, s, func(tx store.Tx) ([]compute.EndpointID, error) { return tx.EndpointsWith(template, registry, volume) })

@@ -385,11 +385,11 @@ func clears(t *testing.T, open Open) {
 
 	require.Zero(t, counts(t, s))
 	require.Empty(t, read(t, s, waitingJobs))
-	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("u") }))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return firstPage(tx.PagePods("u", wide)) }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Volume, error) { return tx.ListVolumes("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Registry, error) { return tx.ListRegistries("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Delegation, error) { return tx.ListDelegations("u") }))
-	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Template, error) { return tx.ListTemplates("u") }))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Template, error) { return firstPage(tx.PageTemplates("u", wide)) }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]string, error) { return tx.SSHKeys("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Cluster, error) { return tx.ListClusters("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Charge, error) {

@@ -73,10 +73,10 @@ func podLists(t *testing.T, open Open) {
 	insertPods(t, s, late, pod("first", "u", compute.PodRunning), pod("second", "u", compute.PodExited),
 		pod("gone", "u", compute.PodTerminated), pod("other", "v", compute.PodRunning))
 	require.Equal(t, []compute.PodID{"late", "second", "first"},
-		podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("u") })))
+		podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return firstPage(tx.PagePods("u", wide)) })))
 	require.Equal(t, []compute.PodID{"first", "other", "late"},
 		podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPodsByStatus(compute.PodRunning) })))
-	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("nobody") }))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return firstPage(tx.PagePods("nobody", wide)) }))
 	require.Equal(t, map[compute.PodStatus]int64{compute.PodRunning: 3, compute.PodExited: 1},
 		read(t, s, func(tx store.Tx) (map[compute.PodStatus]int64, error) { return tx.CountPods() }))
 	timedPods(t, s)

@@ -21,7 +21,7 @@ func fullTemplate() compute.Template {
 func templates(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	list := func() []compute.Template {
-		return read(t, s, func(tx store.Tx) ([]compute.Template, error) { return tx.ListTemplates("u") })
+		return read(t, s, func(tx store.Tx) ([]compute.Template, error) { return firstPage(tx.PageTemplates("u", wide)) })
 	}
 	require.Empty(t, list())
 
@@ -80,5 +80,5 @@ func templateUse(t *testing.T, open Open) {
 	})
 
 	one.RegistryID = ""
-	require.Equal(t, []compute.Template{other, one}, read(t, s, func(tx store.Tx) ([]compute.Template, error) { return tx.ListTemplates("u") }))
+	require.Equal(t, []compute.Template{other, one}, read(t, s, func(tx store.Tx) ([]compute.Template, error) { return firstPage(tx.PageTemplates("u", wide)) }))
 }

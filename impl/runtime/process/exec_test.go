@@ -120,6 +120,8 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
+func (s *slow) WriteString(text string) (int, error) { return s.Write([]byte(text)) }
+
 func TestExec_ReaderThatPausesGetsTheEnd(t *testing.T) {
 	t.Parallel()
 	host := newRuntime(t, process.Config{})

@@ -375,6 +375,17 @@ func TestRuntime_PassesTheOutputOnLineByLine(t *testing.T) {
 	}
 }
 
+// TestRuntime_OutputThatStandsStillGetsTheEnd: what is passed on waits for a terminal, also for longer than output may come after the end.
+func TestRuntime_OutputThatStandsStillGetsTheEnd(t *testing.T) {
+	t.Parallel()
+	var out slow
+	host := newRuntime(t, process.Config{Output: &out})
+	require.NoError(t, host.Start(t.Context(), playing("a", "flood 4000"))) // in a pipe, of which a reader takes but a part before it pauses
+	awaitEnd(t, host)
+	require.True(t, strings.HasSuffix(out.String(), "a | line 3999\n"))
+	require.True(t, strings.HasSuffix(logs(t, host, "a"), "line 3999\n"))
+}
+
 // ghosts listens for ghosts; the function that it gives waits for the next and gives the connection that ends with it.
 func ghosts(t *testing.T) (string, func() net.Conn) {
 	t.Helper()
