@@ -20,8 +20,11 @@ import (
 
 // dial opens a connection to the queue of the target, for the time of the rule, and skips the rule where that speaks TLS: the
 // rules here look at what a client does below HTTP.
-func (c *Check) dial() net.Conn {
-	base, err := url.Parse(c.QueueURL)
+func (c *Check) dial() net.Conn { return c.dialTo(c.QueueURL) }
+
+// dialTo is dial for what is at another base.
+func (c *Check) dialTo(at string) net.Conn {
+	base, err := url.Parse(at)
 	require.NoError(c, err)
 	if base.Scheme != "http" {
 		c.Skip("the target is behind TLS")
@@ -231,6 +234,63 @@ var _ = area(func() {
 		last := <-held
 		has(last.JSON["id"].(string), string(last.Body))
 		require.Empty(c, inputs)
+	})
+
+	add("bounds.batches", []string{"createEndpoint", "takeJobs"}, func(c *Check) {
+		const each, jobs, batches = 120_000, 67, 4 // a batch is as large as one may be
+		q := c.on(c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`))
+		inputs := map[string][32]byte{}
+		for range batches {
+			for range jobs {
+				input := fmt.Sprintf(`{"n":%d,"text":%s}`, len(inputs), numbered(each))
+				inputs[q.submit(`{"input":`+input+`}`)] = sha256.Sum256([]byte(input))
+			}
+		}
+
+		for range batches - 1 {
+			conn := c.dial()
+			_ = conn.(*net.TCPConn).SetReadBuffer(4096)
+			_, err := io.WriteString(conn, q.head("GET", "job-take-batch/slow?batch_size=1000&job_in_progress=1", c.Key))
+			require.NoError(c, err)
+			begun := make([]byte, len("HTTP/1.1 200"))
+			_, err = io.ReadFull(conn, begun)
+			require.NoError(c, err)
+			require.Equal(c, "HTTP/1.1 200", string(begun), "it has taken a batch")
+		}
+
+		batch := q.Queue("GET", "job-take-batch/w?batch_size=1000&job_in_progress=1", "")
+		require.Equal(c, 200, batch.Status)
+		var taken []struct {
+			ID    string
+			Input json.RawMessage
+		}
+		require.NoError(c, json.Unmarshal(batch.Body, &taken))
+		require.Len(c, taken, jobs)
+		for _, one := range taken {
+			require.Equal(c, inputs[one.ID], sha256.Sum256(one.Input))
+		}
+	})
+
+	add("bounds.texts", []string{"createTemplate", "getTemplate"}, func(c *Check) {
+		env := numbered(900_000)
+		path := "/v2/templates/" + c.make("/v2/templates", c.edited(plainTemplate, `"env":{"A":`+env+`}`))["id"].(string)
+		for range 30 {
+			conn := c.dialTo(c.URL)
+			_ = conn.(*net.TCPConn).SetReadBuffer(4096)
+			_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n\r\n", path, c.Key)
+			require.NoError(c, err)
+		}
+
+		var all sync.WaitGroup
+		answers := make([]Answer, 5)
+		for i := range answers {
+			all.Go(func() { answers[i] = c.REST("GET", path, "") })
+		}
+		all.Wait()
+		for _, a := range answers {
+			require.Equal(c, 200, a.Status)
+			require.True(c, strings.Contains(string(a.Body), `"env":{"A":`+env+`}`))
+		}
 	})
 
 	add("bounds.root", nil, func(c *Check) {

@@ -220,6 +220,14 @@ var _ = area(func() {
 		c.done("w", id, `{}`)
 	})
 
+	add("queue.s3config.limit", []string{"run", "takeJob"}, func(c *Check) {
+		config := func(bytes int) string { return `{"secret":"` + strings.Repeat("x", bytes-len(`{"secret":""}`)) + `"}` }
+		c.Refused(c.Queue("POST", "run", `{"input":{},"s3Config":`+config(64<<10+1)+`}`), 400)
+		id := c.submit(`{"input":{},"s3Config":` + config(64<<10) + `}`)
+		require.Len(c, c.takeJob("w", id)["s3Config"].(map[string]any)["secret"], 64<<10-len(`{"secret":""}`))
+		c.done("w", id, `{}`)
+	})
+
 	add("queue.limits", run, func(c *Check) {
 		c.cancel(c.submit(input(10_000_000)))
 		c.Refused(c.Queue("POST", "run", input(10_000_001)), 413)

@@ -230,6 +230,27 @@ var _ = area(func() {
 		c.awaitCrew(at, "INITIALIZING", "INITIALIZING")
 	})
 
+	add("serverless.workers.order", append(workers, "updateEndpoint"), func(c *Check) {
+		c.needsSim()
+		c.frozen(func() {
+			at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1,"max":3,"idleTimeout":10}`)
+			first := c.awaitCrew(at, "INITIALIZING")[0]["id"]
+			c.advance(5 * time.Second)
+			require.Equal(c, first, c.awaitCrew(at, "IDLE")[0]["id"])
+			stays := func(after string, change func()) {
+				c.changed(at, `{"workers":{"min":2}}`)
+				c.awaitCrew(at, "INITIALIZING", "IDLE")
+				change()
+				require.Equal(c, first, c.awaitCrew(at, "IDLE")[0]["id"], after)
+			}
+
+			stays("the maximum is lower", func() { c.changed(at, `{"workers":{"min":1,"max":1}}`) })
+			c.changed(at, `{"workers":{"max":3}}`)
+			c.advance(10 * time.Second)
+			stays("nobody needs two, and the one that is ready has idled for long enough", func() { c.changed(at, `{"workers":{"min":1}}`) })
+		})
+	})
+
 	add("serverless.scaling.delay", append(workers, "run"), func(c *Check) {
 		c.needsSim()
 		c.frozen(func() {

@@ -73,12 +73,12 @@ func (h *Handler) held(ctx context.Context, w http.ResponseWriter) *fault.Held {
 // answer writes the answer, by way of what keeps it back if something does.
 func (h *Handler) answer(ctx context.Context, w http.ResponseWriter, held *fault.Held, status int, answer *graphql.Response) {
 	if held == nil {
-		write(w, status, answer)
+		h.write(ctx, w, status, answer)
 		return
 	}
-	write(held, status, answer)
+	h.write(ctx, held, status, answer)
 	if of, ok := errors.AsType[*fault.Answer](held.End()); ok {
-		write(w, of.Status, h.scripted(ctx, w.Header(), of))
+		h.write(ctx, w, of.Status, h.scripted(ctx, w.Header(), of))
 	}
 }
 

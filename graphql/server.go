@@ -4,12 +4,14 @@
 package graphql
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -302,7 +304,7 @@ func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, status int,
 	if later := problem.Of(err).RetryAfter; later != "" {
 		w.Header().Set("Retry-After", later)
 	}
-	write(w, status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}})
+	h.write(ctx, w, status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}})
 }
 
 // coded is an error with a code of its own, which a client compares.
@@ -352,24 +354,39 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 	return e
 }
 
-// write writes JSON without escaping < > &. Of an answer without errors, encoding/json would only read again what gqlgen has
-// written: that was a twelfth of the processor time of a list of 100 pods, when gqlgen still wrote each field of it (package plain).
-func write(w http.ResponseWriter, status int, answer *graphql.Response) {
-	w.Header().Set("Content-Type", "application/json")
-	if answer.Data != nil && len(answer.Errors) == 0 && len(answer.Extensions) == 0 {
-		const before, after = `{"data":`, "}\n"
-		w.Header().Set("Content-Length", strconv.Itoa(len(before)+len(answer.Data)+len(after)))
-		w.WriteHeader(status)
-		for _, part := range [][]byte{[]byte(before), answer.Data, []byte(after)} {
-			if _, err := w.Write(part); err != nil { //nolint:gosec // G705: the type is JSON, which no browser runs
-				return // the client has gone
-			}
-		}
+// write writes an answer. A long text is in memory only if there is room for it (rule bounds.texts).
+func (h *Handler) write(ctx context.Context, w http.ResponseWriter, status int, answer *graphql.Response) {
+	before, after := textOf(answer)
+	kept, err := h.Bodies.Text(keyOf(ctx), answer.Data)
+	answer.Data = nil
+	if err != nil {
+		h.refuse(ctx, w, problem.Of(err).Status, err)
 		return
 	}
+	defer kept.Close()
 
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(before)+kept.Size()+len(after)))
 	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
+	if _, err := io.WriteString(w, before); err != nil {
+		return // the client has gone
+	}
+	if kept.Write(w) == nil {
+		_, _ = io.WriteString(w, after)
+	}
+}
+
+// textOf makes JSON of the answer without escaping < > &, and gives what comes before and after its data. Of an answer without errors,
+// encoding/json would only read again what gqlgen has written: that was a twelfth of the processor time of a list of 100 pods, when gqlgen
+// still wrote each field of it (package plain). Of any other all becomes data.
+func textOf(answer *graphql.Response) (before, after string) {
+	if answer.Data != nil && len(answer.Errors) == 0 && len(answer.Extensions) == 0 {
+		return `{"data":`, "}\n"
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(answer) // the client has gone
+	_ = enc.Encode(answer) // into memory
+	answer.Data = b.Bytes()
+	return "", ""
 }

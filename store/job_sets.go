@@ -37,7 +37,7 @@ type Submission struct {
 type Take struct {
 	Worker compute.WorkerID
 	Jobs   []compute.JobID
-	Enough int // bytes of inputs: the take ends with the job with which it has so many; 0: it never has enough
+	Enough int // bytes of inputs and S3Configs: the take ends with the job with which it has so many; 0: it never has enough
 	// Taken is called after the commit with the jobs that were IN_QUEUE, in their order, how many at the end it did not come to, and the time.
 	Taken func(jobs []TakenJob, left int, now time.Time)
 }
@@ -98,7 +98,7 @@ func (t Take) In(tx Queue) error {
 		}
 		if ok { // not if it ended since it was listed
 			taken = append(taken, TakenJob{Job: j, Input: input, InputSize: size})
-			bytes += len(input) + size
+			bytes += len(input) + size + len(j.S3Config)
 		}
 		came++
 	}

@@ -104,6 +104,8 @@ func abuses(s *server, by settings) []abuse {
 		{"stalled uploads", func() (string, error) { return s.uploads(by.uploads) }},
 		{"readers of outputs", func() (string, error) { return s.readers(by.readers, s.largeOutput) }},
 		{"takers of inputs", func() (string, error) { return s.readers(by.readers/2, s.largeInput) }},
+		{"takers of batches", func() (string, error) { return s.readers(by.readers/4, s.largeBatches) }},
+		{"readers of documents", func() (string, error) { return s.readers(2*by.readers, s.largeDocument) }},
 	}
 
 	for _, d := range documents() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -24,6 +25,41 @@ func (s *server) largeInput(n int) (string, error) {
 		}
 	}
 	return s.head("GET", s.queue(abused, "job-take/reader"), s.Key, 0), nil
+}
+
+// largeBatches submits for each reader as many jobs as a worker may take at once, whose inputs are short enough to be in memory as a whole,
+// and gives the request that takes them.
+func (s *server) largeBatches(n int) (string, error) {
+	const each, batch = 130_000, 62
+	body := `{"input":{"text":"` + strings.Repeat("x", each) + `"}}`
+	var all sync.WaitGroup
+	errs := make([]error, 16)
+	for i := range errs {
+		all.Go(func() {
+			for range n*batch/len(errs) + 1 {
+				if _, err := s.submit(body); err != nil {
+					errs[i] = err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return s.head("GET", s.queue(abused, "job-take-batch/reader")+"?batch_size=1000&job_in_progress=1", s.Key, 0), errors.Join(errs...)
+}
+
+// largeDocument makes a template of nearly a megabyte, and gives the request that reads it.
+func (s *server) largeDocument(int) (string, error) {
+	body := strings.NewReader(`{"name":"large","image":"i","env":{"A":"` + strings.Repeat("x", 900_000) + `"}}`)
+	status, answer, err := s.call(http.DefaultClient, "POST", "/v2/templates", s.Key, body)
+	var made struct{ ID string }
+	if err == nil {
+		err = json.Unmarshal(answer, &made)
+	}
+	if err != nil || status != http.StatusCreated {
+		return "", fmt.Errorf("template: %d %.200s %w", status, answer, err)
+	}
+	return s.head("GET", "/v2/templates/"+made.ID, s.Key, 0), nil
 }
 
 // largeOutput runs a job with a large output, and gives the request that reads it.

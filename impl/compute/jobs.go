@@ -30,6 +30,10 @@ type Job struct {
 	ExpiresAt        time.Time // the end of its time to live; once ended, of its retention
 }
 
+// S3ConfigLimit is how many bytes an s3Config may have: it is in memory as a whole while its job is handed to a worker (rule
+// queue.s3config.limit).
+const S3ConfigLimit = 64 << 10
+
 // PieceSize is how many bytes a piece of a long input or output has; what is no longer is not kept in pieces.
 const PieceSize = 128 << 10
 

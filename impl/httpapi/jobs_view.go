@@ -15,6 +15,9 @@ func submission(c echo.Context) (jobs.Submission, error) {
 	if value(r.WebhookV2) != "" {
 		return jobs.Submission{}, compute.Errorf(compute.Rejected, "webhookV2 is not served: no page says what it means; webhook is called when the job ends")
 	}
+	if len(r.S3Config) > compute.S3ConfigLimit {
+		return jobs.Submission{}, compute.Errorf(compute.Rejected, "s3Config of %d bytes is over the limit of %d bytes", len(r.S3Config), compute.S3ConfigLimit)
+	}
 	if r.Input == nil { // which only some editions permit
 		r.Input = json.RawMessage("{}")
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // longText is an input or an output that the store keeps in pieces, on its way to a client. It is in memory as a whole if there is
-// room, and else a piece at a time, so that clients that do not read hold little.
+// room, and else a piece at a time, so that clients that do not read hold little. A short input of a large batch is one, too, of one piece.
 type longText struct {
 	*Services
 	job  compute.Job
@@ -52,7 +52,7 @@ func (l *longText) open(ctx context.Context, key compute.KeyID) (err error) {
 		return err
 	}
 
-	l.text, err = l.Queue.Pieces(ctx, l.job, l.of, 0, count)
+	l.text, err = l.read(ctx, 0, count)
 	if l.of == compute.JobOutput && (compute.CodeOf(err) == compute.NotFound || err == nil && !lasting && len(l.text) != l.size) {
 		err = errReplaced
 	}
@@ -60,6 +60,14 @@ func (l *longText) open(ctx context.Context, key compute.KeyID) (err error) {
 		l.close()
 	}
 	return err
+}
+
+// read reads count pieces, from the first on.
+func (l *longText) read(ctx context.Context, first, count int) (json.RawMessage, error) {
+	if l.of == compute.JobInput && l.size <= compute.PieceSize {
+		return l.Queue.Input(ctx, l.job)
+	}
+	return l.Queue.Pieces(ctx, l.job, l.of, first, count)
 }
 
 // errReplaced is that of an output that is another one, or none, since its job was read.
@@ -81,7 +89,7 @@ func (l *longText) write(c echo.Context) error {
 		if l.leave, err = l.Answers.Piece(contextOf(c), callerOf(c).ID, compute.PieceSize); err != nil {
 			return err
 		}
-		if l.text, err = l.Queue.Pieces(contextOf(c), l.job, l.of, n, 1); err != nil {
+		if l.text, err = l.read(contextOf(c), n, 1); err != nil {
 			return err
 		}
 	}

@@ -115,7 +115,7 @@ func (s *Services) operationOf(c echo.Context) *operation {
 // key, nor a header.
 func (s *Services) logged(next handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r := &request{Context: c}
+		r := &request{Context: c, bodies: s.Bodies}
 		s.asked(r)
 		id := s.IDs.Word(16)
 		r.head.set(c, echo.HeaderXRequestID, id)

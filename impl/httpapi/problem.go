@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -143,16 +144,13 @@ func problemOf(err error) problem.Problem {
 // serializer writes JSON without escaping < > &: outputs are carried as they came.
 type serializer struct{ echo.DefaultJSONSerializer }
 
-// Serialize writes v.
+// Serialize writes v, which echo answers with by itself.
 func (serializer) Serialize(c echo.Context, v any, _ string) error {
 	return writeJSONIn(c.Response(), v, editionOf(c))
 }
 
 // texts are buffers of answers. An answer is written at once, so that a short one gets its length.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
-
-// keptText is how many bytes a buffer may have that is used again.
-const keptText = 64 << 10
 
 // inEditions is an answer that not all editions have alike.
 type inEditions interface {
@@ -164,24 +162,33 @@ func writeJSON(w io.Writer, v any) error { return writeJSONIn(w, v, strict) }
 
 // writeJSONIn writes v as the edition has it.
 func writeJSONIn(w io.Writer, v any, edition int) error {
-	a, ok := v.(encode.Appender)
-	if !ok {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(v)
-	}
-
 	text := texts.Get().(*[]byte)
-	if other, ok := v.(inEditions); ok && edition != strict {
-		*text = other.AppendEdition((*text)[:0], edition)
-	} else {
-		*text = a.AppendJSON((*text)[:0])
+	var err error
+	if *text, err = appendJSON((*text)[:0], v, edition); err != nil {
+		return err
 	}
-	*text = append(*text, '\n')
-	_, err := w.Write(*text)
-	if cap(*text) <= keptText {
+	_, err = w.Write(*text)
+	if cap(*text) <= limit.FreeText {
 		texts.Put(text)
 	}
-
 	return err
+}
+
+// appendJSON appends v, as the edition has it, and the end of the line.
+func appendJSON(text []byte, v any, edition int) ([]byte, error) {
+	a, ok := v.(encode.Appender)
+	if !ok {
+		b := bytes.NewBuffer(text)
+		enc := json.NewEncoder(b)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(v)
+		return b.Bytes(), err
+	}
+
+	if other, ok := v.(inEditions); ok && edition != strict {
+		text = other.AppendEdition(text, edition)
+	} else {
+		text = a.AppendJSON(text)
+	}
+	return append(text, '\n'), nil
 }

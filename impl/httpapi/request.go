@@ -11,12 +11,14 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/journal"
+	"github.com/berthdev/berth/impl/limit"
 )
 
 // request is echo's context of a request with what the front found out, which the handlers ask for. It is new for each request:
 // what runs on after the answer, see letGo, never meets the next one.
 type request struct {
 	echo.Context
+	bodies   *limit.Bodies   // keeps the text of its answer
 	caller   caller          // zero where anybody may ask
 	exceeded *compute.Rate   // the worst limit that is exceeded, if one is
 	body     any             // what the generated validator decoded, as a pointer
@@ -75,6 +77,33 @@ type caller struct {
 
 // handler answers a request.
 type handler func(*request) error
+
+// JSON answers with v. A long text is in memory only if there is room for it (rule bounds.texts).
+func (r *request) JSON(status int, v any) error {
+	text := texts.Get().(*[]byte)
+	var err error
+	if *text, err = appendJSON((*text)[:0], v, editionOf(r)); err != nil {
+		return err
+	}
+	if len(*text) <= limit.FreeText {
+		err := r.JSONBlob(status, *text)
+		if cap(*text) <= limit.FreeText {
+			texts.Put(text)
+		}
+		return err
+	}
+
+	kept, err := r.bodies.Text(r.caller.ID, *text)
+	*text = nil
+	texts.Put(text)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	r.Response().Header()[echo.HeaderContentType] = jsonType
+	r.Response().WriteHeader(status)
+	return kept.Write(r.Response())
+}
 
 // routed calls the handler that the router found.
 func routed(r *request) error { return r.Handler()(r) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/berthdev/berth/gen/worker"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
 	jobs "github.com/berthdev/berth/impl/queue"
 )
 
@@ -47,6 +48,11 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 	}
 
 	return h.take(c, e, w, n, p.JobInProgress, func(taken []jobs.Taken) error {
+		leave, err := h.boundBatch(c, taken)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		list := []document{{head: []byte("[")}}
 		for i := range taken {
 			if i > 0 {
@@ -57,6 +63,38 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 		return writeDocuments(c, append(list, document{head: []byte("]\n")})...)
 	})
 }
+
+// freeBatch is how many bytes of a batch count for nothing, as many as one job may have.
+const freeBatch = compute.PieceSize
+
+// boundBatch has the memory of a batch count as that of a large answer, unless it is short. Where there is no room for that the inputs are
+// left, and are read again one at a time, each when it is sent (rule bounds.batches). What stays in memory has to have room: Unavailable.
+func (s *Services) boundBatch(c echo.Context, taken []jobs.Taken) (leave func(), err error) {
+	inputs, configs := 0, 0
+	for i := range taken {
+		inputs += len(taken[i].Input)
+		configs += 2 * len(taken[i].S3Config) // it is copied
+	}
+	if inputs+configs <= freeBatch {
+		return nothingHeld, nil
+	}
+	if leave, ok := s.Answers.Try(callerOf(c).ID, int64(inputs+configs)); ok {
+		return leave, nil
+	}
+	if configs > freeBatch {
+		return nil, &compute.Error{Code: compute.Unavailable, Detail: "too many large answers are under way", Cause: limit.ErrBusy}
+	}
+
+	for i := range taken {
+		if t := &taken[i]; t.Input != nil {
+			t.Input, t.InputSize = nil, len(t.Input)
+		}
+	}
+	return nothingHeld, nil
+}
+
+// nothingHeld gives back what was not taken.
+func nothingHeld() {}
 
 func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.WorkerID, n int, inProgress *string, answer func([]jobs.Taken) error) error {
 	user, id, err := seatOf(c, w)

@@ -71,3 +71,78 @@ func TestWorker_BatchOfLongInputsTakesTheMemoryOfOnePiece(t *testing.T) {
 		require.True(t, j.Input.Text == text, "each comes as it was sent")
 	}
 }
+
+// Others hold all of the memory of large answers but for one piece, and then that, too.
+func TestWorker_BatchOfManyInputsTakesTheMemoryOfOnePiece(t *testing.T) {
+	t.Parallel()
+	answers := limit.NewAnswers(time.Millisecond)
+	e := openWith(t, func(s *httpapi.Services) { s.Answers = answers })
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Exempt: true})
+	base := "/v2/" + string(e.endpoint) + "/"
+	submit := func(n, bytes int) {
+		for range n {
+			require.Equal(t, 200, e.call("POST", base+"run", token, `{"input":{"text":"`+strings.Repeat("x", bytes)+`"}}`).Code)
+		}
+	}
+	take := func() *httptest.ResponseRecorder {
+		return e.call("GET", base+"job-take-batch/w?batch_size=100&job_in_progress=1", token, "")
+	}
+	taken := func(n, bytes int) {
+		answer := take()
+		require.Equal(t, 200, answer.Code, answer.Body.String())
+		var jobs []struct {
+			ID    string
+			Input struct{ Text string }
+		}
+		require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &jobs))
+		require.Len(t, jobs, n)
+		for _, j := range jobs {
+			require.True(t, j.Input.Text == strings.Repeat("x", bytes), "each comes as it was sent")
+		}
+	}
+
+	submit(5, 100_000)
+	taken(5, 100_000)
+	whole, free := answers.Try("others", 20_000_000)
+	require.True(t, free)
+	more, free := answers.Try("more", 12_000_000)
+	require.True(t, free, "what the batch had is given back")
+	pieces, err := answers.Piece(t.Context(), "others", 48_000_000-compute.PieceSize)
+	require.NoError(t, err)
+	submit(5, 100_000)
+	taken(5, 100_000)
+
+	last, err := answers.Piece(t.Context(), "one", compute.PieceSize)
+	require.NoError(t, err)
+	submit(5, 10_000)
+	taken(5, 10_000) // a small one asks for none
+	submit(5, 100_000)
+	answer := take()
+	require.Equal(t, 503, answer.Code)
+	require.NotEmpty(t, answer.Header().Get("Retry-After"))
+
+	for _, leave := range []func(){whole, more, pieces, last} {
+		leave()
+	}
+	taken(5, 100_000) // they waited on
+}
+
+func TestWorker_BatchOfLargeConfigurationsWaitsForItsMemory(t *testing.T) {
+	t.Parallel()
+	answers := limit.NewAnswers(time.Millisecond)
+	e := openWith(t, func(s *httpapi.Services) { s.Answers = answers })
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Exempt: true})
+	base := "/v2/" + string(e.endpoint) + "/"
+	for range 3 {
+		require.Equal(t, 200, e.call("POST", base+"run", token, `{"input":{},"s3Config":{"a":"`+strings.Repeat("x", 60_000)+`"}}`).Code)
+	}
+
+	whole, free := answers.Try("others", 20_000_000)
+	require.True(t, free)
+	more, free := answers.Try("more", 12_000_000)
+	require.True(t, free)
+	require.Equal(t, 503, e.call("GET", base+"job-take-batch/w?batch_size=3", token, "").Code)
+	whole()
+	more()
+	require.Equal(t, 3, strings.Count(e.call("GET", base+"job-take-batch/w?batch_size=3", token, "").Body.String(), `"s3Config"`))
+}

@@ -26,11 +26,12 @@ const (
 	leastFile = 2_000_000
 )
 
-// Bodies reads the bodies of requests. What they hold of memory does not hang on how fast their clients are: a body for which
+// Bodies reads the bodies of requests, and writes the texts of answers. What they hold of memory does not hang on how fast their clients are: a body for which
 // there is no room at once comes into a file, and into memory when it is complete and it is its turn.
 type Bodies struct {
 	coming   *Memory // of bodies that come, or came, straight into memory
 	complete *Memory // of those from files
+	texts    *Memory // of answers
 	files    *Memory // of the disk
 	dir      string
 	wait     time.Duration // for room in a file
@@ -47,8 +48,8 @@ func NewBodies(dir string, wait time.Duration) (*Bodies, error) {
 		disk = min(disk, int64(files)/8*leastFile)
 	}
 	return &Bodies{
-		coming: NewMemory(comingBodies, comingShare), complete: NewMemory(completeBodies, completeShare), files: NewMemory(disk, min(disk/2, fileShare)),
-		dir: dir, wait: wait,
+		coming: NewMemory(comingBodies, comingShare), complete: NewMemory(completeBodies, completeShare), texts: NewMemory(textBodies, textShare),
+		files: NewMemory(disk, min(disk/2, fileShare)), dir: dir, wait: wait,
 	}, nil
 }
 

@@ -63,20 +63,69 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 		return balance(d, want, now)
 	}
 	out.start = max(0, want-have)
+	out.stop = append(out.stop, unwanted(d, have, max(want, e.WorkersMin), now)...)
+	return out
+}
+
+// unwanted gives the workers of a queue that go of the so many that it has, of which it is to keep some (rule serverless.workers.order). One
+// that begins goes only in the place of one that is ready and could go, or over the maximum: else it would be started again for the next job.
+func unwanted(d queue.Demand, have, keep int, now time.Time) (ids []compute.WorkerID) {
+	rested := func(w queue.WorkerView) bool {
+		return w.Status == compute.WorkerIdle && now.Sub(w.IdleSince) >= d.Endpoint.IdleTimeout
+	}
+	replaced := func(w queue.WorkerView) bool {
+		return w.Stale && d.Waiting == 0 && (rested(w) || w.Status == compute.WorkerThrottled)
+	}
+
+	var all []queue.WorkerView
+	ready := false // one could go that is not to be replaced
 	for _, w := range d.Workers {
 		if w.Draining || w.Leaving {
 			continue
 		}
-		idle := w.Status == compute.WorkerIdle
-		spare := have > max(want, e.WorkersMin) || w.Stale && d.Waiting == 0
-		surplus := have > e.WorkersMax && (idle || beginning(w))
-		if surplus || spare && w.Status == compute.WorkerThrottled || idle && spare && now.Sub(w.IdleSince) >= e.IdleTimeout {
+		if replaced(w) {
 			have--
-			out.stop = append(out.stop, w.ID)
+			ids = append(ids, w.ID)
+			continue
+		}
+		ready = ready || rested(w)
+		all = append(all, w)
+	}
+
+	for _, w := range firstToGo(all) {
+		begins, spare := beginning(w), have > keep
+		surplus := have > d.Endpoint.WorkersMax && (begins || w.Status == compute.WorkerIdle)
+		if surplus || spare && (w.Status == compute.WorkerThrottled || rested(w) || begins && ready) {
+			have--
+			ids = append(ids, w.ID)
 		}
 	}
 
-	return out
+	return ids
+}
+
+// firstToGo gives the workers of a queue in the order in which they go: those that have no room, those that are being started, first those
+// of an earlier release, those that idle, first the one that has idled longest, and the others.
+func firstToGo(all []queue.WorkerView) []queue.WorkerView {
+	rank := func(w queue.WorkerView) int {
+		switch {
+		case w.Status == compute.WorkerThrottled:
+			return 0
+		case beginning(w) && w.Stale:
+			return 1
+		case beginning(w):
+			return 2
+		case w.Status == compute.WorkerIdle:
+			return 3
+		}
+		return 4
+	}
+	return slices.SortedStableFunc(slices.Values(all), func(a, b queue.WorkerView) int {
+		if rank(a) == 3 && rank(b) == 3 {
+			return a.IdleSince.Compare(b.IdleSince)
+		}
+		return cmp.Compare(rank(a), rank(b))
+	})
 }
 
 // byCount is how many workers an endpoint needs that is scaled by the count of its jobs or requests.
@@ -104,16 +153,36 @@ func (n *needs) most(need int, now time.Time, span time.Duration) int {
 }
 
 // unneeded gives the workers that go beside those that are to be stopped, since the endpoint, which balances load, has needed no more than
-// so many for a while: those with the fewest requests. They answer what they have.
+// so many for a while: those that are being started, but for such as stand in for others of an earlier release, and those with the fewest
+// requests. They answer what they have.
 func unneeded(d queue.Demand, stopped []compute.WorkerID, needed int) (ids []compute.WorkerID) {
-	var there []queue.WorkerView
+	keep := max(needed, d.Endpoint.WorkersMin)
+	var there, begin []queue.WorkerView
+	latest := 0 // made of the latest release
 	for _, w := range leastBusy(d.Workers) {
-		if !w.Draining && !w.Leaving && !beginning(w) && !slices.Contains(stopped, w.ID) {
+		if w.Draining || w.Leaving || slices.Contains(stopped, w.ID) {
+			continue
+		}
+		if !w.Stale {
+			latest++
+		}
+		if beginning(w) {
+			begin = append(begin, w)
+		} else {
 			there = append(there, w)
 		}
 	}
+	if len(there) <= keep {
+		return nil
+	}
 
-	for _, w := range there[:max(0, len(there)-max(needed, d.Endpoint.WorkersMin))] {
+	for _, w := range begin {
+		if !w.Stale && latest > keep {
+			latest--
+			ids = append(ids, w.ID)
+		}
+	}
+	for _, w := range there[:len(there)-keep] {
 		ids = append(ids, w.ID)
 	}
 	return ids
@@ -125,6 +194,10 @@ func unneeded(d queue.Demand, stopped []compute.WorkerID, needed int) (ids []com
 func balance(d queue.Demand, want int, now time.Time) (out decision) {
 	e := d.Endpoint
 	have, stale, ready, coming, serving := 0, 0, 0, 0, 0
+	rested := func(w queue.WorkerView) bool {
+		return w.Requests == 0 && !beginning(w) && now.Sub(w.IdleSince) >= e.IdleTimeout
+	}
+	resting := false // one that serves, and is of the latest release
 	for _, w := range d.Workers {
 		switch {
 		case w.Draining:
@@ -142,6 +215,7 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 				coming++
 			case serves(w):
 				ready++
+				resting = resting || rested(w)
 			}
 		}
 	}
@@ -161,16 +235,19 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 		if serves(w) {
 			spare = serving > want // one that begins, or is not healthy, stands in for none
 		}
-		rested := w.Requests == 0 && !beginning(w) && now.Sub(w.IdleSince) >= e.IdleTimeout
+		early := beginning(w) && !w.Stale && resting && serving > want && ready+coming > want // one that is ready would go, and it be kept
 		surplus := have > e.WorkersMax
 		replaced := w.Stale && retire > 0
-		if !surplus && !replaced && (!spare || !rested && w.Status != compute.WorkerThrottled) {
+		if !surplus && !replaced && !early && (!spare || !rested(w) && w.Status != compute.WorkerThrottled) {
 			continue
 		}
 
 		have--
-		if serves(w) {
+		switch {
+		case serves(w):
 			serving--
+		case beginning(w) && !w.Stale:
+			coming--
 		}
 		if w.Stale {
 			retire--

@@ -27,6 +27,8 @@ func TestDecide_WhoStartsAndWhoStops(t *testing.T) {
 	idle, fresh := worker("i", compute.WorkerIdle, 10*time.Second), worker("f", compute.WorkerIdle, 9*time.Second)
 	stale, staleAndBusy, staleAndFresh := idle, running, fresh
 	stale.Stale, staleAndBusy.Stale, staleAndFresh.Stale = true, true, true
+	staleAndStarting := worker("t", compute.WorkerInitializing, 0)
+	staleAndStarting.Stale = true
 
 	full := byDelay
 	full.WorkersMax = 1
@@ -55,10 +57,26 @@ func TestDecide_WhoStartsAndWhoStops(t *testing.T) {
 		"a stale worker goes once it idled":           {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{stale}}, decision{stop: []compute.WorkerID{"i"}}},
 		"a stale worker is not interrupted":           {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{staleAndBusy}}, decision{}},
 		"a stale worker idles as long as any":         {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{staleAndFresh}}, decision{}},
-		"those over the maximum go at once":           {queue.Demand{Endpoint: full, Workers: []queue.WorkerView{running, fresh, starting}}, decision{stop: []compute.WorkerID{"f", "s"}}},
-		"all workers of a deleted endpoint go":        {queue.Demand{Endpoint: withMin, Gone: true, Workers: []queue.WorkerView{running, starting}}, decision{stop: []compute.WorkerID{"r", "s"}}},
-		"half a second is a queue delay":              {queue.Demand{Endpoint: compute.Endpoint{WorkersMax: 2, ScalerValue: 0.5}, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{running}}, decision{start: 1}},
-		"one that is being stopped does not count":    {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{draining}}, decision{start: 1}},
+		"those over the maximum go at once":           {queue.Demand{Endpoint: full, Workers: []queue.WorkerView{running, fresh, starting}}, decision{stop: []compute.WorkerID{"s", "f"}}},
+		"over the maximum one that is started goes for one that is ready": {
+			queue.Demand{Endpoint: full, Workers: []queue.WorkerView{fresh, starting}}, decision{stop: []compute.WorkerID{"s"}},
+		},
+		"one that is started goes for one that idled for long enough": {
+			queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{idle, starting}}, decision{stop: []compute.WorkerID{"s"}},
+		},
+		"both go if nobody needs either":                {queue.Demand{Endpoint: byDelay, Workers: []queue.WorkerView{idle, starting}}, decision{stop: []compute.WorkerID{"s", "i"}}},
+		"one that is started stays while none could go": {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{fresh, starting}}, decision{}},
+		"by count one that is started goes first": {
+			queue.Demand{Endpoint: byCount, Waiting: 1, Held: 3, Workers: []queue.WorkerView{idle, starting}}, decision{stop: []compute.WorkerID{"s"}},
+		},
+		"one of an earlier release that is started goes first": {
+			queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{idle, starting, staleAndStarting}}, decision{stop: []compute.WorkerID{"t", "s"}},
+		},
+		"one that is started stands in for one to be replaced": {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{stale, starting}}, decision{stop: []compute.WorkerID{"i"}}},
+		"of those that idle the one goes that idled longest":   {queue.Demand{Endpoint: full, Workers: []queue.WorkerView{fresh, idle}}, decision{stop: []compute.WorkerID{"i"}}},
+		"all workers of a deleted endpoint go":                 {queue.Demand{Endpoint: withMin, Gone: true, Workers: []queue.WorkerView{running, starting}}, decision{stop: []compute.WorkerID{"r", "s"}}},
+		"half a second is a queue delay":                       {queue.Demand{Endpoint: compute.Endpoint{WorkersMax: 2, ScalerValue: 0.5}, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{running}}, decision{start: 1}},
+		"one that is being stopped does not count":             {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{draining}}, decision{start: 1}},
 	} {
 		require.Equal(t, c.want, decide(c.d, now), name)
 	}
@@ -108,6 +126,10 @@ func TestDecide_WhoGoesWhereLoadIsBalanced(t *testing.T) {
 		},
 		"of two that nobody needs one goes":             {with(least, 0, 0, idle, worker("j", compute.WorkerIdle, 0, time.Hour)), decision{stop: []compute.WorkerID{"i"}}},
 		"of those over the maximum the one not up goes": {with(one, 0, 0, fresh, starting), decision{stop: []compute.WorkerID{"s"}}},
+		"one that is not up goes before one that is":    {with(least, 0, 0, idle, worker("j", compute.WorkerIdle, 0, time.Hour), starting), decision{stop: []compute.WorkerID{"s", "i"}}},
+		"one that is not up stays for those to be replaced": {
+			with(least, 0, 0, stale(idle), stale(worker("j", compute.WorkerIdle, 0, time.Hour)), starting), decision{stop: []compute.WorkerID{"i"}},
+		},
 	} {
 		require.Equal(t, c.want, decide(c.d, now), name)
 	}
@@ -144,5 +166,10 @@ func TestUnneeded_AreThoseWithTheFewestRequests(t *testing.T) {
 	d.Endpoint.WorkersMin = 2
 	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 0))
 	d.Workers = append(d.Workers, starting)
-	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 0), "one that is being started stands in for none yet")
+	require.Equal(t, []compute.WorkerID{"s", "b"}, unneeded(d, nil, 0), "one that is being started stands in for none yet, and goes first")
+	require.Empty(t, unneeded(d, nil, 3), "it goes only where one that is up does")
+	for i := range d.Workers[:4] {
+		d.Workers[i].Stale = true
+	}
+	require.Equal(t, []compute.WorkerID{"b"}, unneeded(d, nil, 0), "it is to stand in for one of an earlier release")
 }

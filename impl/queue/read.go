@@ -49,6 +49,15 @@ func (q *Queue) Pieces(ctx context.Context, j compute.Job, of compute.JobText, f
 	return text, err
 }
 
+// Input gives the input of the job, which is not long. NotFound if the job is gone.
+func (q *Queue) Input(ctx context.Context, j compute.Job) (text json.RawMessage, err error) {
+	err = q.readJob(ctx, true, func(tx store.Tx) (err error) {
+		text, err = tx.JobInput(j.ID)
+		return err
+	})
+	return text, err
+}
+
 // readJob is a read of one job. If one was handed over before its commit and f does not find its job, f sees it after the commit.
 func (q *Queue) readJob(ctx context.Context, committing bool, f func(store.Tx) error) error {
 	err := q.store.Read(ctx, f)

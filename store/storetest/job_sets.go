@@ -130,6 +130,14 @@ func boundedTakes(t *testing.T, open Open) {
 	require.Equal(t, []compute.JobID{"b", "c"}, take(101))
 	require.Equal(t, []compute.JobID{"d"}, take(0))
 	require.Empty(t, ids)
+
+	ids = []compute.JobID{"s", "t"}
+	for _, id := range ids {
+		config := json.RawMessage(`{"a":"` + strings.Repeat("x", 92) + `"}`)
+		j := compute.Job{ID: id, EndpointID: "e", Status: compute.JobInQueue, TTL: time.Hour, Retention: time.Minute, S3Config: config}
+		require.NoError(t, s.SubmitJob(t.Context(), &store.Submission{Job: j, Input: json.RawMessage(`{}`)}))
+	}
+	require.Equal(t, []compute.JobID{"s"}, take(100), "what goes with an input counts, too")
 }
 
 // manyJobSets has very many call the hot paths at once, some of which must fail: what one of them does the others do not notice.
