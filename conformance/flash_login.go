@@ -104,7 +104,7 @@ var _ = area(func() {
 		require.Equal(c, by["user"], made["user"])
 		require.Equal(c, "my laptop", made["name"])
 		require.NotEqual(c, by["id"], made["id"])
-		require.Equal(c, 200, c.listPods("Bearer "+key).Status)
+		require.Equal(c, 200, c.listPods(key).Status)
 	})
 
 	add("flash.login.once", nil, func(c *Check) {
@@ -177,7 +177,7 @@ var _ = area(func() {
 			require.Equal(c, by[same], made[same], same)
 		}
 		require.Equal(c, false, made["exempt"])
-		c.Refused(c.listPods("Bearer "+key), 403)
+		c.Refused(c.listPods(key), 403)
 	})
 
 	add("flash.login.approver", nil, func(c *Check) {

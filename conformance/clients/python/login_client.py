@@ -30,7 +30,7 @@ def ask(token, query, **variables):
 
 def login(verb):
     """Runs the command until it ends, and gives how it ended and the id of its request."""
-    with subprocess.Popen([*command, "login", "--no-open"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as client:
+    with subprocess.Popen([*command, "login", "--no-open"], env=environment, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as client:
         printed, request = "", None
         for line in client.stdout:
             printed += line
