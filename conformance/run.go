@@ -202,6 +202,7 @@ var (
 		"clusters.create.ssh":     true, // these set the user's SSH keys, which pods get
 		"graphql.deploy.ssh":      true,
 		"graphql.settings":        true,
+		"flash.login.bounds":      true, // takes all requests to log in that an address has
 		"public.create.ssh":       true,
 
 		"serverless.declared":        true, // the first compares what the second changes

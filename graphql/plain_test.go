@@ -53,6 +53,7 @@ type objects struct {
 	Secrets     []*graph.Secret
 	Volumes     []*graph.NetworkVolume
 	FlashApp    *graph.FlashApp
+	Login       *graph.FlashAuthRequest
 	User        *graph.User
 }
 
@@ -63,6 +64,10 @@ func (q givenQuery) Pod(context.Context, *graph.PodFilter) (*graph.Pod, error) {
 
 func (q givenQuery) FlashApp(context.Context, string) (*graph.FlashApp, error) {
 	return q.of.FlashApp, nil
+}
+
+func (q givenQuery) FlashAuthRequestStatus(context.Context, string) (*graph.FlashAuthRequest, error) {
+	return q.of.Login, nil
 }
 
 func (q givenQuery) PodTemplate(context.Context, string) (*graph.PodTemplate, error) {
@@ -118,7 +123,7 @@ func TestPlain_FieldsAreThoseOfTheModels(t *testing.T) {
 	seen := map[string]bool{}
 	all := func(name string) string { return selectionOf(schema.Schema(), schema.Schema().Types[name], 8, seen) }
 	document := "{ pod" + all("Pod") + " podTemplate(id: \"a\")" + all("PodTemplate") + " dataCenters" + all("DataCenter") + " gpuTypes" + all("GpuType") +
-		" flashApp(flashAppId: \"a\")" + all("FlashApp") + " cpuFlavors" + all("CpuFlavor") + " cpuTypes" + all("CpuType") + " serverlessGpuPools" + all("ServerlessGpuPool") +
+		" flashApp(flashAppId: \"a\")" + all("FlashApp") + " flashAuthRequestStatus(flashAuthRequestId: \"a\")" + all("FlashAuthRequest") + " cpuFlavors" + all("CpuFlavor") + " cpuTypes" + all("CpuType") + " serverlessGpuPools" + all("ServerlessGpuPool") +
 		" myself { cluster" + all("Cluster") + " endpoints" + all("Endpoint") + " containerRegistryCreds" + all("ContainerRegistryAuth") +
 		" secrets" + all("Secret") + " networkVolumes" + all("NetworkVolume") + " } }"
 	for name, d := range schema.Schema().Types {
@@ -142,7 +147,7 @@ func TestPlain_FieldsAreThoseOfTheModels(t *testing.T) {
 		require.Empty(t, answer.Errors)
 
 		want := map[string]any{
-			"pod": of.Pod, "flashApp": of.FlashApp, "podTemplate": of.PodTemplate, "dataCenters": of.DataCenters, "gpuTypes": of.GpuTypes, "cpuFlavors": of.CPUFlavors,
+			"pod": of.Pod, "flashApp": of.FlashApp, "flashAuthRequestStatus": of.Login, "podTemplate": of.PodTemplate, "dataCenters": of.DataCenters, "gpuTypes": of.GpuTypes, "cpuFlavors": of.CPUFlavors,
 			"cpuTypes": of.CPUTypes, "serverlessGpuPools": of.Pools, "myself": map[string]any{
 				"cluster": of.Cluster, "endpoints": of.Endpoints, "containerRegistryCreds": of.Registries, "secrets": of.Secrets, "networkVolumes": of.Volumes,
 			},

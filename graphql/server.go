@@ -60,6 +60,7 @@ type Services struct {
 	Registries    *control.Registries
 	Secrets       *control.Secrets
 	Flash         *control.Flash
+	Logins        *control.Logins
 	BaseURL       func(*http.Request) string             // of all interfaces for who sent the request, without a slash at the end
 	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
@@ -156,9 +157,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	c.key = key
+	c.key, c.client = key, h.Client(r)
 	if key != nil {
-		c.client, c.base = h.Client(r), h.BaseURL(r)
+		c.base = h.BaseURL(r)
 		journal.Of(ctx).By(*key)
 		ctx = control.WithSpendLimit(ctx, *key)
 	}

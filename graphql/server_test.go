@@ -71,6 +71,7 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	endpoints := control.NewEndpoints(e.db, ids, placement, noQueue{}, control.Runtime{Can: compute.AllCapabilities})
 	s := graphql.Services{
 		Flash:  control.NewFlash(db, ids, endpoints, sealer, clock, limit.NewArtifacts(t.TempDir(), 1)),
+		Logins: control.NewLogins(e.db, ids, clock, keyring),
 		Bodies: bodies, Answers: limit.NewAnswers(time.Minute),
 		Registries: registries, Secrets: secrets, Endpoints: endpoints,
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },

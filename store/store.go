@@ -112,6 +112,7 @@ type Resources interface {
 type Access interface {
 	Keys
 	Users
+	Logins
 	RequestCounts
 	Audit
 }

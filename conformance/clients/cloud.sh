@@ -68,6 +68,8 @@ before=$(endpoints)
 RUNPOD_API_KEY=$key APP_RUNTIME=$here/python/runtime checked "$tmp/next/bin/rp" flash dev "$here/python/app_functions.py" --once >"$tmp/app"
 grep -q "the app was answered" "$tmp/app" || { cat "$tmp/app"; exit 1; }
 echo "ok: rp flash dev: an api and a function of an app"
+checked "$tmp/next/bin/python" "$here/python/login_client.py" "$url" "$key" "$tmp/next/bin/rp"
+checked "$tmp/flash/bin/python" "$here/python/login_client.py" "$url" "$key" "$tmp/flash/bin/flash"
 checked "$tmp/flash/bin/python" -W ignore "$here/python/flash_client.py" https://api.runpod.io "$key"
 checked "$tmp/flash/bin/python" -W ignore "$here/python/flash_deploy.py" "$url" "$key"
 [ "$(endpoints)" = "$before" ] || { echo "FAILED: an app left an endpoint behind: $(endpoints)"; exit 1; }

@@ -28,6 +28,7 @@ import { Clusters, Registries, Secrets, Templates, Volumes } from './pages/resou
 import { Hosts } from './pages/hosts'
 import { Keys } from './pages/keys'
 import { Users } from './pages/users'
+import { Login } from './pages/login'
 import { Billing } from './pages/billing'
 import { Clock } from './pages/clock'
 import { Faults } from './pages/faults'
@@ -48,6 +49,7 @@ function Shown() {
   const [section, id, below] = parts.value
   if (!section) return <Overview />
   if (section === 'workers' && id && below) return <WorkerPage key={below} endpoint={id} id={below} />
+  if (section === 'flash' && id === 'login') return <Login />
   const New = id === 'new' ? creates[section] : undefined
   if (New) return <New />
   const Detail = id ? details[section] : undefined

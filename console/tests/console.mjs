@@ -4,7 +4,7 @@
 //   node console.mjs BERTH CHROMIUM DIRECTORY_OF_SCREENSHOTS
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { controls, endpoints, jobs, keyboard, pods, resources, states } from './flows.mjs'
+import { controls, endpoints, jobs, keyboard, login, pods, resources, states } from './flows.mjs'
 import { berth, close, screenshots, start } from './harness.mjs'
 import { busy, empty, newcomer, realShell, shell, thousands } from './limits.mjs'
 import { denied, furnish, pages, signIn } from './pages.mjs'
@@ -45,6 +45,7 @@ try {
     await run('endpoints', () => endpoints(server))
     await run('resources', () => resources(server))
     await run('controls', () => controls(server))
+    await run('login', () => login(server))
     await run('states', () => states(server))
     await run('busy', () => busy())
     await run('empty', () => empty())

@@ -280,6 +280,35 @@ export async function states(server) {
   await done(tab, 'states and GraphQL')
 }
 
+// login is the page that a client names which has no key yet.
+export async function login(server) {
+  const ask = async (query, headers = {}) => (await (await fetch(`${server.url}/graphql`, { method: 'POST', headers: { 'Content-Type': 'application/json', 'User-Agent': 'a-client/1.0', ...headers }, body: JSON.stringify({ query }) })).json()).data
+  const request = async () => (await ask('mutation { createFlashAuthRequest { id } }')).createFlashAuthRequest.id
+  const fetched = async id => (await ask(`{ flashAuthRequestStatus(flashAuthRequestId: "${id}") { status apiKey } }`)).flashAuthRequestStatus
+  const first = await request()
+  const tab = await open(server, `/flash/login?request=${first}`)
+  const { page } = tab
+  await page.getByText(first.slice(-8), { exact: true }).waitFor()
+  await page.getByText('a-client/1.0').waitFor()
+  await fair(tab, 'login')
+  await shot(tab, 'login')
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByText('The client gets its key').waitFor()
+  const { status, apiKey } = await fetched(first)
+  assert.equal(status, 'APPROVED')
+  assert.ok((await ask('{ myself { id } }', { Authorization: `Bearer ${apiKey}` })).myself.id)
+  await page.getByText('The client has its key').waitFor()
+
+  const second = await request()
+  await go(tab, `/flash/login?request=${second}`)
+  await page.getByRole('button', { name: 'Deny' }).click()
+  await page.getByText('The client gets no key').waitFor()
+  assert.deepEqual(await fetched(second), { status: 'DENIED', apiKey: null })
+  await go(tab, '/flash/login')
+  await page.getByText('The address names no request').waitFor()
+  await done(tab, 'a client logs in: approved, denied')
+}
+
 export async function keyboard(server) {
   const tab = await open(server, '')
   const { page } = tab

@@ -51,6 +51,7 @@ const (
 	AuditKindFlashEnvironment AuditKind = "flash-environment"
 	AuditKindHost             AuditKind = "host"
 	AuditKindKey              AuditKind = "key"
+	AuditKindLogin            AuditKind = "login"
 	AuditKindPod              AuditKind = "pod"
 	AuditKindRegistry         AuditKind = "registry"
 	AuditKindSSHKeys          AuditKind = "ssh-keys"
@@ -84,6 +85,8 @@ func (e AuditKind) Valid() bool {
 	case AuditKindHost:
 		return true
 	case AuditKindKey:
+		return true
+	case AuditKindLogin:
 		return true
 	case AuditKindPod:
 		return true

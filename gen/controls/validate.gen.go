@@ -1148,7 +1148,7 @@ func readNewHost(s *validate.Scanner, v *NewHost) {
 	s.Require(seen, 1<<bitID|1<<bitDataCenterID, membersOfNewHost)
 }
 
-var checkAuditKind = &validate.Text{Enum: []string{"build", "cluster", "delegation", "endpoint", "everything", "flash-app", "flash-build", "flash-environment", "host", "key", "pod", "registry", "script", "secret", "ssh-keys", "template", "user", "volume", "worker"}}
+var checkAuditKind = &validate.Text{Enum: []string{"build", "cluster", "delegation", "endpoint", "everything", "flash-app", "flash-build", "flash-environment", "host", "key", "login", "pod", "registry", "script", "secret", "ssh-keys", "template", "user", "volume", "worker"}}
 
 var checkNewUser_Name = &validate.Text{Min: 1, Max: 100, Pattern: validate.MustPattern(`^[A-Za-z0-9][A-Za-z0-9._@+-]*$`)}
 

@@ -84,6 +84,9 @@ type MutationResolver interface {
 	FinalizeFlashArtifactUpload(ctx context.Context, input FinalizeFlashArtifactUploadInput) (*FlashBuild, error)
 	UpdateFlashBuildManifest(ctx context.Context, input UpdateFlashBuildManifestInput) (*FlashBuild, error)
 	DeployBuildToEnvironment(ctx context.Context, input DeployBuildToEnvironmentInput) (*FlashEnvironment, error)
+	CreateFlashAuthRequest(ctx context.Context, apiKeyName *string, codeChallenge *string, codeChallengeMethod *string) (*FlashAuthRequest, error)
+	ApproveFlashAuthRequest(ctx context.Context, flashAuthRequestID string) (*FlashAuthRequest, error)
+	DenyFlashAuthRequest(ctx context.Context, flashAuthRequestID string) (*FlashAuthRequest, error)
 	PodFindAndDeployOnDemand(ctx context.Context, input *PodFindAndDeployOnDemandInput) (*Pod, error)
 	PodRentInterruptable(ctx context.Context, input PodRentInterruptableInput) (*Pod, error)
 	DeployCPUPod(ctx context.Context, input DeployCPUPodInput) (*Pod, error)
@@ -116,6 +119,7 @@ type QueryResolver interface {
 	FlashEnvironment(ctx context.Context, flashEnvironmentID string) (*FlashEnvironment, error)
 	FlashEnvironmentByName(ctx context.Context, input FlashEnvironmentByNameInput) (*FlashEnvironment, error)
 	FlashBuild(ctx context.Context, flashBuildID string) (*FlashBuild, error)
+	FlashAuthRequestStatus(ctx context.Context, flashAuthRequestID string) (*FlashAuthRequest, error)
 	GpuTypes(ctx context.Context, input *GpuTypeFilter) ([]*GpuType, error)
 	Pod(ctx context.Context, input *PodFilter) (*Pod, error)
 	PodTemplate(ctx context.Context, id string) (*PodTemplate, error)
@@ -515,6 +519,32 @@ func (ec *executionContext) childFields_FlashArtifactUpload(ctx context.Context,
 		return ec.fieldContext_FlashArtifactUpload_expiresAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FlashArtifactUpload", field.Name)
+}
+
+func (ec *executionContext) childFields_FlashAuthRequest(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FlashAuthRequest_id(ctx, field)
+	case "status":
+		return ec.fieldContext_FlashAuthRequest_status(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_FlashAuthRequest_expiresAt(ctx, field)
+	case "apiKey":
+		return ec.fieldContext_FlashAuthRequest_apiKey(ctx, field)
+	case "codeChallenge":
+		return ec.fieldContext_FlashAuthRequest_codeChallenge(ctx, field)
+	case "codeChallengeMethod":
+		return ec.fieldContext_FlashAuthRequest_codeChallengeMethod(ctx, field)
+	case "apiKeyName":
+		return ec.fieldContext_FlashAuthRequest_apiKeyName(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_FlashAuthRequest_createdAt(ctx, field)
+	case "clientAddress":
+		return ec.fieldContext_FlashAuthRequest_clientAddress(ctx, field)
+	case "userAgent":
+		return ec.fieldContext_FlashAuthRequest_userAgent(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FlashAuthRequest", field.Name)
 }
 
 func (ec *executionContext) childFields_FlashBuild(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1171,6 +1201,20 @@ func (ec *executionContext) field_GpuType_lowestPrice_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_approveFlashAuthRequest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAuthRequestId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAuthRequestId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createCluster_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1196,6 +1240,36 @@ func (ec *executionContext) field_Mutation_createFlashApp_args(ctx context.Conte
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createFlashAuthRequest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "apiKeyName",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["apiKeyName"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "codeChallenge",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["codeChallenge"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "codeChallengeMethod",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["codeChallengeMethod"] = arg2
 	return args, nil
 }
 
@@ -1322,6 +1396,20 @@ func (ec *executionContext) field_Mutation_deleteTemplate_args(ctx context.Conte
 		return nil, err
 	}
 	args["templateName"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_denyFlashAuthRequest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAuthRequestId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAuthRequestId"] = arg0
 	return args, nil
 }
 
@@ -1686,6 +1774,20 @@ func (ec *executionContext) field_Query_flashApp_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["flashAppId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_flashAuthRequestStatus_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "flashAuthRequestId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["flashAuthRequestId"] = arg0
 	return args, nil
 }
 
@@ -3841,6 +3943,236 @@ func (ec *executionContext) _FlashArtifactUpload_expiresAt(ctx context.Context, 
 }
 func (ec *executionContext) fieldContext_FlashArtifactUpload_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FlashArtifactUpload", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_id(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_status(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_expiresAt(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_apiKey(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_apiKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.APIKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_apiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_codeChallenge(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_codeChallenge(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CodeChallenge, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_codeChallenge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_codeChallengeMethod(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_codeChallengeMethod(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CodeChallengeMethod, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_codeChallengeMethod(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_apiKeyName(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_apiKeyName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.APIKeyName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_apiKeyName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_createdAt(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_clientAddress(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_clientAddress(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientAddress, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_clientAddress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FlashAuthRequest_userAgent(ctx context.Context, field graphql.CollectedField, obj *FlashAuthRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FlashAuthRequest_userAgent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserAgent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FlashAuthRequest_userAgent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FlashAuthRequest", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _FlashBuild_id(ctx context.Context, field graphql.CollectedField, obj *FlashBuild) (ret graphql.Marshaler) {
@@ -6014,6 +6346,138 @@ func (ec *executionContext) fieldContext_Mutation_deployBuildToEnvironment(ctx c
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deployBuildToEnvironment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createFlashAuthRequest(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createFlashAuthRequest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateFlashAuthRequest(ctx, fc.Args["apiKeyName"].(*string), fc.Args["codeChallenge"].(*string), fc.Args["codeChallengeMethod"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashAuthRequest) graphql.Marshaler {
+			return ec.marshalOFlashAuthRequest2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashAuthRequest(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createFlashAuthRequest(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashAuthRequest(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createFlashAuthRequest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_approveFlashAuthRequest(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_approveFlashAuthRequest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ApproveFlashAuthRequest(ctx, fc.Args["flashAuthRequestId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashAuthRequest) graphql.Marshaler {
+			return ec.marshalOFlashAuthRequest2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashAuthRequest(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_approveFlashAuthRequest(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashAuthRequest(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_approveFlashAuthRequest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_denyFlashAuthRequest(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_denyFlashAuthRequest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DenyFlashAuthRequest(ctx, fc.Args["flashAuthRequestId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashAuthRequest) graphql.Marshaler {
+			return ec.marshalOFlashAuthRequest2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashAuthRequest(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_denyFlashAuthRequest(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashAuthRequest(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_denyFlashAuthRequest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -9347,6 +9811,50 @@ func (ec *executionContext) fieldContext_Query_flashBuild(ctx context.Context, f
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_flashBuild_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_flashAuthRequestStatus(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_flashAuthRequestStatus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().FlashAuthRequestStatus(ctx, fc.Args["flashAuthRequestId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashAuthRequest) graphql.Marshaler {
+			return ec.marshalOFlashAuthRequest2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashAuthRequest(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_flashAuthRequestStatus(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FlashAuthRequest(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_flashAuthRequestStatus_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15400,6 +15908,93 @@ func (ec *executionContext) _FlashArtifactUpload(ctx context.Context, sel ast.Se
 	return out
 }
 
+var flashAuthRequestImplementors = []string{"FlashAuthRequest"}
+
+func (ec *executionContext) _FlashAuthRequest(ctx context.Context, sel ast.SelectionSet, obj *FlashAuthRequest) graphql.Marshaler {
+	if m := plain.Object(ec.OperationContext, sel, obj, plainFlashAuthRequest()); m != nil {
+		return m
+	}
+
+	fields := graphql.CollectFields(ec.OperationContext, sel, flashAuthRequestImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FlashAuthRequest")
+		case "id":
+			out.Values[i] = ec._FlashAuthRequest_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._FlashAuthRequest_status(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._FlashAuthRequest_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "apiKey":
+			out.Values[i] = ec._FlashAuthRequest_apiKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "codeChallenge":
+			out.Values[i] = ec._FlashAuthRequest_codeChallenge(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "codeChallengeMethod":
+			out.Values[i] = ec._FlashAuthRequest_codeChallengeMethod(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "apiKeyName":
+			out.Values[i] = ec._FlashAuthRequest_apiKeyName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._FlashAuthRequest_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "clientAddress":
+			out.Values[i] = ec._FlashAuthRequest_clientAddress(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userAgent":
+			out.Values[i] = ec._FlashAuthRequest_userAgent(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var flashBuildImplementors = []string{"FlashBuild"}
 
 func (ec *executionContext) _FlashBuild(ctx context.Context, sel ast.SelectionSet, obj *FlashBuild) graphql.Marshaler {
@@ -16193,6 +16788,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deployBuildToEnvironment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deployBuildToEnvironment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createFlashAuthRequest":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createFlashAuthRequest(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approveFlashAuthRequest":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_approveFlashAuthRequest(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "denyFlashAuthRequest":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_denyFlashAuthRequest(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -17406,6 +18022,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_flashBuild(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "flashAuthRequestStatus":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_flashAuthRequestStatus(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -19373,6 +20011,13 @@ func (ec *executionContext) marshalOFlashArtifactUpload2ᚖgithubᚗcomᚋberthd
 		return graphql.Null
 	}
 	return ec._FlashArtifactUpload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFlashAuthRequest2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashAuthRequest(ctx context.Context, sel ast.SelectionSet, v *FlashAuthRequest) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FlashAuthRequest(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx context.Context, v any) (*FlashBootType, error) {

@@ -346,6 +346,26 @@ type FlashArtifactUpload struct {
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 }
 
+// A request of a client to log in. It ends 10 minutes after it was made.
+type FlashAuthRequest struct {
+	// A secret of the client and of who approves it.
+	ID *string `json:"id,omitempty"`
+	// PENDING, APPROVED, DENIED, EXPIRED, or CONSUMED: its key was handed out.
+	Status    *string    `json:"status,omitempty"`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	// The new key, with APPROVED, in one answer only; null in every other.
+	APIKey *string `json:"apiKey,omitempty"`
+	// As they were sent.
+	CodeChallenge       *string    `json:"codeChallenge,omitempty"`
+	CodeChallengeMethod *string    `json:"codeChallengeMethod,omitempty"`
+	APIKeyName          *string    `json:"apiKeyName,omitempty"`
+	CreatedAt           *time.Time `json:"createdAt,omitempty"`
+	// The address that the request came from. This and the next one are null without a key.
+	ClientAddress *string `json:"clientAddress,omitempty"`
+	// What the client called itself.
+	UserAgent *string `json:"userAgent,omitempty"`
+}
+
 type FlashBuild struct {
 	ID *string `json:"id,omitempty"`
 	// Of its artifact.

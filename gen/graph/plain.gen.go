@@ -254,6 +254,34 @@ func plainFlashArtifactUpload() plain.Type[*FlashArtifactUpload] {
 	}}
 }
 
+func plainFlashAuthRequest() plain.Type[*FlashAuthRequest] {
+	return plain.Type[*FlashAuthRequest]{Name: "FlashAuthRequest", Implements: flashAuthRequestImplementors, Field: func(name string) plain.Field[*FlashAuthRequest] {
+		switch name {
+		case "id":
+			return plain.Pointer(func(of *FlashAuthRequest) *string { return of.ID }, plain.String, true)
+		case "status":
+			return plain.Pointer(func(of *FlashAuthRequest) *string { return of.Status }, plain.String, true)
+		case "expiresAt":
+			return plain.Pointer(func(of *FlashAuthRequest) *time.Time { return of.ExpiresAt }, plain.DateTime, true)
+		case "apiKey":
+			return plain.Pointer(func(of *FlashAuthRequest) *string { return of.APIKey }, plain.String, true)
+		case "codeChallenge":
+			return plain.Pointer(func(of *FlashAuthRequest) *string { return of.CodeChallenge }, plain.String, true)
+		case "codeChallengeMethod":
+			return plain.Pointer(func(of *FlashAuthRequest) *string { return of.CodeChallengeMethod }, plain.String, true)
+		case "apiKeyName":
+			return plain.Pointer(func(of *FlashAuthRequest) *string { return of.APIKeyName }, plain.String, true)
+		case "createdAt":
+			return plain.Pointer(func(of *FlashAuthRequest) *time.Time { return of.CreatedAt }, plain.DateTime, true)
+		case "clientAddress":
+			return plain.Pointer(func(of *FlashAuthRequest) *string { return of.ClientAddress }, plain.String, true)
+		case "userAgent":
+			return plain.Pointer(func(of *FlashAuthRequest) *string { return of.UserAgent }, plain.String, true)
+		}
+		return nil
+	}}
+}
+
 func plainFlashBuild() plain.Type[*FlashBuild] {
 	return plain.Type[*FlashBuild]{Name: "FlashBuild", Implements: flashBuildImplementors, Field: func(name string) plain.Field[*FlashBuild] {
 		switch name {

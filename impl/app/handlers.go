@@ -73,7 +73,7 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 		Artifacts: use.artifacts, Flash: use.flash,
 		Seed: e.bounds.seed, Owner: owner, Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
 		GraphQL: graphql.New(graphql.Services{
-			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Flash: use.flash, BaseURL: e.at.public, Keyring: e.who.keyring, Faults: faults,
+			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Flash: use.flash, Logins: use.logins, BaseURL: e.at.public, Keyring: e.who.keyring, Faults: faults,
 			Clock: e.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: bodies, Answers: answers, Client: e.bounds.proxies.Client, Refused: e.refused(audit.GraphQL),
 			Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 		}),

@@ -32,6 +32,7 @@ type useCases struct {
 	control    *control.Control
 	endpoints  *control.Endpoints
 	flash      *control.Flash
+	logins     *control.Logins
 	artifacts  *limit.Artifacts
 	queue      *queue.Queue
 	pods       *loop.Pods
@@ -142,6 +143,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	}
 	use.artifacts = limit.NewArtifacts(filepath.Join(c.Data, artifactsDir), compute.FlashTransfers)
 	use.flash = control.NewFlash(c.store, c.who.ids, use.endpoints, c.who.secrets.Sealer, c.clock, use.artifacts)
+	use.logins = control.NewLogins(c.store, c.who.ids, c.clock, c.who.keyring)
 	if use.declared, err = declare(ctx, c.Endpoints, use.endpoints); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ var silent = []string{
 	"InsertClaims", "ReleaseClaims", "ResizeClaim", "OpenCharge", "CloseCharge", "CloseUnseen", "SeeCharges", "StepCharges", "StepWall", "SumCharges", // with the pod or worker
 	"AddSystemLine", "BeginSystemLines", "ForgetSystemLines", "DeleteSystemLines", // logs
 	"AddRefusals", "DeleteRefusals", // of what changed nothing
-	"DeleteAudit", "DeleteFlashUploads", "DeleteInvalidKeys", "DeleteTerminated", // of what was over
+	"DeleteAudit", "DeleteFlashUploads", "DeleteInvalidKeys", "DeleteLogins", "DeleteTerminated", // of what was over
+	"InsertLogin",                                                                                               // by somebody without a key
 	"SetRequestCount", "DeleteRequestCount", "InsertRuntime", "DeleteRuntime", "SetLag", "SetSeed", "TakeState", // the server's own
 	"InsertRelease", // with the endpoint
 }

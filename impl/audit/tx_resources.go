@@ -7,6 +7,9 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
+// loginShown is how many digits are noted of the hash of a request to log in.
+const loginShown = 16
+
 // InsertVolume is that of the transaction.
 func (t *tx) InsertVolume(v compute.Volume) error {
 	return t.done(t.Tx.InsertVolume(v), "volume", string(v.ID), compute.AuditCreated)
@@ -131,6 +134,13 @@ func (t *tx) InsertKey(k compute.Key) error {
 // RevokeKey is that of the transaction.
 func (t *tx) RevokeKey(id compute.KeyID) error {
 	return t.done(t.Tx.RevokeKey(id), "key", string(id), compute.AuditChanged, "revokedAt")
+}
+
+// MoveLogin is that of the transaction. The entry has the begin of the hash alone, by which entries of one request are known.
+func (t *tx) MoveLogin(l compute.LoginRequest, from compute.LoginStatus) (bool, error) {
+	moved, err := t.Tx.MoveLogin(l, from)
+	t.note(moved && err == nil, "login", l.Hash[:min(len(l.Hash), loginShown)], compute.AuditChanged, "status")
+	return moved, err
 }
 
 // DeleteKey is that of the transaction.

@@ -25,6 +25,7 @@ var silent = []string{
 	"DeleteFlashApp", "DeleteFlashBuild", "DeleteFlashEnvironment", "DeleteFlashUploads", "InsertFlashApp", "InsertFlashBuild", "InsertFlashEnvironment",
 	"SetFlashEnvironmentBuild", "SetFlashManifest", "UpdateFlashBuild", // no page shows
 	"DeleteUser", "InsertUser", "UpdateUser", // no page shows
+	"DeleteLogins", "InsertLogin", "MoveLogin", // the page asks by itself
 	"SetSSHKeys", // of the account
 }
 

@@ -90,9 +90,7 @@ func (r *Keyring) look(ctx context.Context, id compute.KeyID) (k compute.Key, er
 		return compute.Key{}, err
 	}
 
-	r.mu.Lock()
-	r.keys[id], r.hashes[k.Hash] = k, id
-	r.mu.Unlock()
+	r.took(k)
 	return k, nil
 }
 
@@ -191,10 +189,15 @@ func (r *Keyring) create(ctx context.Context, n NewKey, id compute.KeyID, token 
 		return compute.Key{}, err
 	}
 
-	r.mu.Lock()
-	r.keys[k.ID], r.hashes[k.Hash] = k, k.ID
-	r.mu.Unlock()
+	r.took(k)
 	return k, nil
+}
+
+// took keeps a key that was stored. The caller has changing.
+func (r *Keyring) took(k compute.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keys[k.ID], r.hashes[k.Hash] = k, k.ID
 }
 
 // Delete removes a key for good; an unknown one is no error.

@@ -60,6 +60,9 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 		reconcile.Sweep{Name: "refusals", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
 			return tx.DeleteRefusals(now.Add(-r.Audit), compute.RefusalsKept, retentionBatch)
 		})},
+		reconcile.Sweep{Name: "requests to log in", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
+			return tx.DeleteLogins(now.Add(-compute.LoginKept), retentionBatch)
+		})},
 		reconcile.Sweep{Name: "ended charges", Tick: RetentionTick, Do: r.sumCharges},
 		reconcile.Sweep{Name: "invalid keys", Tick: RetentionTick, Do: func(ctx context.Context) error {
 			return r.Keyring.DeleteInvalid(ctx, r.Clock.Wall().Add(-r.Keys))

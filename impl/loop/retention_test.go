@@ -87,6 +87,30 @@ func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 	require.Equal(t, 3, kept.counts(), "who comes again is counted again")
 }
 
+func TestRetention_ForgetsRequestsToLogIn(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0, nil)
+	rates, err := control.NewRates(t.Context(), s.db, s.clock, compute.Windows(1, 1, 1))
+	require.NoError(t, err)
+	r := loop.Retention{
+		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints,
+		Flash: noFlash(t, s.db, s.clock, s.endpoints),
+	}.Sweeps()
+	logins := control.NewLogins(s.db, compute.NewIDs(rand.Reader, s.clock), s.clock, s.keyring)
+	_, id, err := logins.Ask(t.Context(), control.NewLogin{Client: "192.0.2.1"})
+	require.NoError(t, err)
+
+	s.clock.Advance(compute.LoginTime + compute.LoginKept)
+	require.NoError(t, r.StepAll(t.Context()))
+	l, err := logins.Find(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, compute.LoginExpired, l.Status)
+	s.clock.Advance(time.Minute)
+	require.NoError(t, r.StepAll(t.Context()))
+	_, err = logins.Find(t.Context(), id)
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+}
+
 func TestRetention_SumsChargesUpToABorderOfDays(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 0, nil)

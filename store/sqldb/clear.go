@@ -4,7 +4,7 @@ package sqldb
 var clearings = []string{
 	"DELETE FROM pods", "DELETE FROM jobs", "DELETE FROM webhooks", "DELETE FROM request_counts",
 	"DELETE FROM volumes", "DELETE FROM global_volumes", "DELETE FROM registries", "DELETE FROM delegations", "DELETE FROM templates", "DELETE FROM ssh_keys", "DELETE FROM secrets",
-	"DELETE FROM clusters", "DELETE FROM system_lines", "DELETE FROM ended_workers", "DELETE FROM builds", "DELETE FROM host_changes", "DELETE FROM seeds", "DELETE FROM scripts", "DELETE FROM flash_apps", "DELETE FROM flash_environments", "DELETE FROM flash_builds",
+	"DELETE FROM clusters", "DELETE FROM system_lines", "DELETE FROM ended_workers", "DELETE FROM builds", "DELETE FROM host_changes", "DELETE FROM seeds", "DELETE FROM scripts", "DELETE FROM flash_apps", "DELETE FROM flash_environments", "DELETE FROM flash_builds", "DELETE FROM logins",
 	"DELETE FROM endpoints WHERE NOT declared",
 	"DELETE FROM job_counts WHERE endpoint_id NOT IN (SELECT id FROM endpoints)",
 	"UPDATE job_counts SET in_queue = 0, in_progress = 0, completed = 0, failed = 0, retried = 0",

@@ -12,7 +12,7 @@ func Tables() map[string][]string {
 		"runtimes": names(runtimeColumns), "clock": names(lagColumn), "secrets": names(sealedSecretColumns), "global_volumes": names(globalVolumeColumns),
 		"builds": names(insertBuild), "host_changes": names(hostChangeColumns), "seeds": names(seedColumn), "states": names(stateColumns), "scripts": names(scriptColumns),
 		"flash_apps": names(flashAppColumns), "flash_environments": names(flashEnvironmentColumns), "flash_builds": append(names(flashBuildColumns), "manifest"),
-		"audit": append(names(auditFields), "seq"), "refusals": append(names(refusalFields), "seq"), "users": names(userColumns),
+		"audit": append(names(auditFields), "seq"), "refusals": append(names(refusalFields), "seq"), "users": names(userColumns), "logins": names(loginColumns),
 	}
 }
 

@@ -23,6 +23,7 @@ func fieldsStored(t *testing.T, open Open) {
 	came(t, s, "", store.Tx.InsertEndedWorker, func(tx store.Tx) (compute.EndedWorker, error) { return tx.EndedWorker("1") })
 	came(t, s, "Role Disabled", store.Tx.InsertKey, func(tx store.Tx) (compute.Key, error) { return tx.Key("1") }) // its user's
 	came(t, s, "", store.Tx.InsertUser, func(tx store.Tx) (compute.User, error) { return tx.User("1") })
+	came(t, s, "", store.Tx.InsertLogin, func(tx store.Tx) (compute.LoginRequest, error) { return tx.Login("1") })
 	came(t, s, "", store.Tx.InsertVolume, func(tx store.Tx) (compute.Volume, error) { return tx.Volume("1") })
 	came(t, s, "", store.Tx.InsertTemplate, func(tx store.Tx) (compute.Template, error) { return tx.Template("1") })
 	came(t, s, "", store.Tx.InsertRegistry, func(tx store.Tx) (compute.Registry, error) { return tx.Registry("1") })

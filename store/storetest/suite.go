@@ -48,6 +48,7 @@ var resources = map[string]func(*testing.T, Open){
 	"keys are listed, revoked and deleted":                           keys,
 	"who changed what is searched for in pages, and expires":         audit,
 	"users are listed and changed, and admins counted":               users,
+	"requests to log in are counted, moved and deleted":              logins,
 	"keys that were revoked or expired long ago are deleted":         oldKeys,
 	"request counts are replaced and deleted":                        requestCounts,
 	"what differs of hosts is listed, changed and forgotten":         hostChanges,

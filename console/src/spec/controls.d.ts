@@ -1399,7 +1399,7 @@ export interface components {
          * @description What it is. Everything: a reset.
          * @enum {string}
          */
-        AuditKind: "build" | "cluster" | "delegation" | "endpoint" | "everything" | "flash-app" | "flash-build" | "flash-environment" | "host" | "key" | "pod" | "registry" | "script" | "secret" | "ssh-keys" | "template" | "user" | "volume" | "worker";
+        AuditKind: "build" | "cluster" | "delegation" | "endpoint" | "everything" | "flash-app" | "flash-build" | "flash-environment" | "host" | "key" | "login" | "pod" | "registry" | "script" | "secret" | "ssh-keys" | "template" | "user" | "volume" | "worker";
         KeyList: {
             keys: components["schemas"]["ListedKey"][];
         };
