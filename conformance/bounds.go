@@ -73,7 +73,7 @@ func (c *Check) notRead(conn net.Conn) {
 	require.NotEmpty(c, problem.Title)
 	require.NotEmpty(c, problem.Detail)
 	require.Equal(c, status, problem.Status)
-	require.Contains(c, []int{400, 431, 501, 505}, problem.Status)
+	require.Contains(c, []int{400, 417, 431, 501, 505}, problem.Status)
 }
 
 // lastAnswer reads an answer and its body, and waits until the connection is ended.
