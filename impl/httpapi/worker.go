@@ -112,7 +112,12 @@ func (h workerHandlers) StopJobs(c echo.Context, e worker.EndpointID, w worker.W
 	for i, id := range ids {
 		stop.JobsToStop[i] = string(id)
 	}
-	if err = c.JSON(http.StatusOK, stop); err == nil {
+	body, err := json.Marshal(stop)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body))) // or it would come in chunks
+	if err = c.JSONBlob(http.StatusOK, body); err == nil {
 		err = http.NewResponseController(c.Response().Writer).Flush() // only now it shows that the worker has hung up
 	}
 	if err != nil {
