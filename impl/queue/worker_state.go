@@ -78,9 +78,9 @@ func (s *workerState) again(ids []compute.JobID) {
 	for i := range s.stops {
 		if slices.Contains(ids, s.stops[i].id) {
 			s.stops[i].sent = false
+			s.look()
 		}
 	}
-	s.look()
 }
 
 // stillRuns notes which jobs the worker names, as eachOnce gives them. One that it was asked to stop and does not name has stopped; one
