@@ -14,16 +14,18 @@ func (c *Check) readAs(key, id string) chan Answer {
 }
 
 var _ = area(func() {
-	add("auth.revoked.held", []string{"takeJob", "statusSync"}, func(c *Check) {
+	add("auth.revoked.held", []string{"takeJob", "statusSync", "stopJobs"}, func(c *Check) {
 		id, key := c.newKey("", "all")
 		waits := c.submit(job)
 		c.takeJob("w", waits)
+		stops := c.submit(job)
+		c.takeJob("stops", stops)
 		held := func(operation string) chan Answer {
 			return c.hold(func() Answer {
 				return c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Key: key})
 			})
 		}
-		take, wait := held("job-take/revoked"), held("status-sync/"+waits)
+		take, wait, stop := held("job-take/revoked"), held("status-sync/"+waits), held("job-stop/stops")
 		c.set("DELETE", "keys/"+id, "")
 
 		next := c.submit(job)
@@ -32,6 +34,16 @@ var _ = area(func() {
 		c.done("w", waits, `{"output":"not for that key"}`)
 		c.Refused(<-wait, 401)
 		c.done("w", next, `{}`)
+
+		c.cancel(stops)
+		c.Refused(<-stop, 401)
+		a := c.Queue("GET", "job-stop/stops", "")
+		require.Equal(c, []any{stops}, a.JSON["jobsToStop"], "%s", a.Body)
+
+		id, key = c.newKey("", "all")
+		take = held("job-take/revoked?job_in_progress=1")
+		c.set("DELETE", "keys/"+id, "")
+		c.Refused(<-take, 401) // though there was no job
 	})
 
 	add("auth.revoked.stream", []string{"stream", "streamJob"}, func(c *Check) {

@@ -76,7 +76,7 @@ func (c *Check) notRead(conn net.Conn) {
 	require.NotEmpty(c, problem.Title)
 	require.NotEmpty(c, problem.Detail)
 	require.Equal(c, status, problem.Status)
-	require.Contains(c, []int{400, 431, 501, 505}, problem.Status)
+	require.Contains(c, []int{400, 417, 431, 501, 505}, problem.Status)
 }
 
 // lastAnswer reads an answer and its body, and waits until the connection is ended.
@@ -321,6 +321,28 @@ var _ = area(func() {
 
 		require.Equal(c, 404, c.REST("GET", "/", "").Status)
 		require.Equal(c, 405, c.REST("POST", "/v2/openapi.json", "{}").Status)
+	})
+
+	add("bounds.head", nil, func(c *Check) {
+		for _, path := range []string{"/healthz", "/readyz", "/v2/openapi.json", "/openapi/queue.json", "/console", "/docs"} {
+			answers := map[string]http.Header{}
+			for _, method := range []string{"GET", "HEAD"} {
+				req, err := http.NewRequestWithContext(c.context(), method, c.URL+path, nil)
+				require.NoError(c, err)
+				res, err := client.Do(req)
+				require.NoError(c, err)
+				body, err := io.ReadAll(res.Body)
+				require.NoError(c, err)
+				require.NoError(c, res.Body.Close())
+				if method == "GET" && res.StatusCode == 401 { // it is not served
+					break
+				}
+				require.Equal(c, 200, res.StatusCode, "%s %s", method, path)
+				require.True(c, method == "GET" || len(body) == 0)
+				answers[method] = res.Header
+			}
+			require.Equal(c, answers["GET"].Get("Content-Type"), answers["HEAD"].Get("Content-Type"), path)
+		}
 	})
 
 	add("bounds.hosts", nil, func(c *Check) {

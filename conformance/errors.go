@@ -217,6 +217,7 @@ var _ = area(func() {
 		for _, text := range []string{
 			"nonsense\r\n\r\n", "GET /v2/pods HTTP/1.1\r\n\r\n", "GET /v2/pods HTTP/9.0\r\nHost: a\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
 			"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nNo Name: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n",
 		} {
 			c.notRead(c.sends(text))
 		}

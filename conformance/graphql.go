@@ -126,7 +126,7 @@ var _ = area(func() {
 		for field, values := range map[string][]any{
 			"name": {5, true, []string{"a"}}, "gpuCount": {"1", 1.5, 3_000_000_000, true}, "deployCost": {"1.5", false}, "startSsh": {"true", 1},
 			"cloudType": {"all", "NONE", 1}, "env": {"a", []any{map[string]any{"key": 1}}, []any{map[string]any{"other": "a"}}},
-			"allowedCudaVersions": {[]any{12.8}}, "stopAfter": {"1h", 5},
+			"allowedCudaVersions": {[]any{12.8}}, "stopAfter": {"1h", 5, "2035-01-02T03:04:05,5Z", "2035-01-02T3:04:05Z"},
 		} {
 			for _, v := range values {
 				a := c.graphQLAs("", deploy, map[string]any{"i": map[string]any{"imageName": "i", "gpuTypeId": "NVIDIA L4", field: v}})
@@ -137,6 +137,22 @@ var _ = area(func() {
 		c.wrongly(c.graphQLAs("", `query($n:Int){gpuTypes{lowestPrice(input:{gpuCount:$n}){minVcpu}}}`, map[string]any{"n": "2"}), 400, "INVALID")
 		c.wrongly(c.graphQLAs("", `query($n:String!){pod(input:{podId:$n}){id}}`, nil), 400, "INVALID")
 		require.Contains(c, c.wrongly(c.deploying(`gpuCount:3000000000`), 400, "INVALID"), "input.gpuCount:")
+	})
+
+	add("graphql.variables.whole", nil, func(c *Check) {
+		for number, want := range map[string]bool{`2.0`: true, `2e0`: true, `20e-1`: true, `2.5`: false, `1e10`: false, `1e400`: false} {
+			for _, document := range []string{
+				`"query($n:Int){gpuTypes{lowestPrice(input:{gpuCount:$n}){minVcpu}}}","variables":{"n":` + number + `}`,
+				`"query($i:GpuLowestPriceInput){gpuTypes{lowestPrice(input:$i){minVcpu}}}","variables":{"i":{"gpuCount":` + number + `}}`,
+			} {
+				a := c.raw(`{"query":` + document + `}`)
+				if !want {
+					c.wrongly(a, 400, "INVALID")
+					continue
+				}
+				c.data(a)
+			}
+		}
 	})
 
 	add("graphql.variables.more", nil, func(c *Check) {

@@ -73,6 +73,7 @@ var _ = area(func() {
 				var err error
 				times[name], err = time.Parse(time.RFC3339Nano, ended[name].(string))
 				require.NoError(c, err)
+				require.Equal(c, times[name], times[name].Truncate(time.Millisecond), name)
 				delete(ended, name)
 			}
 			require.Equal(c, 3*time.Second, times["startedAt"].Sub(times["submittedAt"]).Round(time.Millisecond))

@@ -325,6 +325,20 @@ var _ = area(func() {
 			}
 		}
 	})
+
+	add("queue.unknown.path", []string{"takeJob", "finishJob", "ping", "status", "cancel"}, func(c *Check) {
+		id := c.submit(job)
+		c.Refused(c.Queue("GET", "job-take/w/more?job_in_progress=1", ""), 404)
+		c.takeJob("w", id)
+		for path, method := range map[string]string{
+			"job-done/w/" + id + "/": "POST", "job-done/w/" + id + "/more": "POST", "ping/w/more": "GET", "ping/w/": "GET", "status/" + id + "/": "GET",
+			"cancel/" + id + "/more": "POST",
+		} {
+			c.Refused(c.Queue(method, path, map[string]string{"POST": `{"output":1}`}[method]), 404)
+		}
+		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+		c.done("w", id, `{"output":1}`)
+	})
 })
 
 // input gives a submission of n bytes.

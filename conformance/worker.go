@@ -215,6 +215,22 @@ var _ = area(func() {
 			require.Contains(c, c.status(id)["error"], "the report was refused: ")
 		}
 	})
+	add("queue.done.schema", []string{"finishJob"}, func(c *Check) {
+		for report, why := range map[string]string{
+			`{"output":1,"stopPod":"yes"}`: "/stopPod", `{"output":1,"status":5}`: "/status", `{"output":1,"output":2}`: "appears twice",
+			`["output"]`: "must be an object", `null`: "must be an object",
+		} {
+			id := c.submit(job)
+			c.takeJob("w", id)
+			require.Equal(c, 422, c.Queue("POST", "job-done/w/"+id, `{"status":"IN_PROGRESS","stopPod":"yes"}`).Status)
+			require.Equal(c, 422, c.Queue("POST", "job-done/other/"+id, report).Status, "who does not hold the job fails none")
+			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+
+			require.Equal(c, 422, c.Queue("POST", "job-done/w/"+id, report).Status)
+			require.Equal(c, "FAILED", c.status(id)["status"])
+			require.Contains(c, c.status(id)["error"], why)
+		}
+	})
 	add("queue.stream.refused", []string{"streamJob"}, func(c *Check) {
 		for _, refused := range []func(part string){
 			func(part string) { require.Equal(c, 400, c.Queue("POST", part, `{"output":NaN}`).Status) },
@@ -224,6 +240,7 @@ var _ = area(func() {
 			func(part string) {
 				require.Equal(c, 400, c.Queue("POST", part, `{"output":`+unreadable[1]+`}`).Status)
 			},
+			func(part string) { require.Equal(c, 422, c.Queue("POST", part, `["no object"]`).Status) },
 			func(part string) {
 				long := `{"output":2,"metrics":"` + strings.Repeat("x", 1_000_000) + `"}`
 				require.Equal(c, 400, c.Queue("POST", part, long).Status)

@@ -7,12 +7,12 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/validate"
 )
 
 // checkArguments holds the values of all arguments against their types, whether they stand in the document or came as
@@ -27,16 +27,17 @@ func checkArguments(schema *ast.Schema, o *graphql.OperationContext) error {
 	return &compute.Error{Code: compute.Invalid, Detail: a.fields[0], Fields: a.fields}
 }
 
-// unblanked gives the value of a variable with null in place of empty text where its type has no such value: for enums and times.
-// Clients send it for what is not set (rule graphql.variables.empty).
-func unblanked(schema *ast.Schema, t *ast.Type, value any) any {
+// canonical gives the value of a variable in the form that the libraries read. Where its type has no empty text, as enums and times have
+// none, that is null: clients send it for what is not set (rule graphql.variables.empty). Where its type is Int, 2.0 is 2, as in JSON it
+// is one number (rule graphql.variables.whole).
+func canonical(schema *ast.Schema, t *ast.Type, value any) any {
 	if t.Elem != nil {
 		list, ok := value.([]any)
 		if !ok {
-			return unblanked(schema, t.Elem, value) // one value stands for a list of one
+			return canonical(schema, t.Elem, value) // one value stands for a list of one
 		}
 		for i := range list {
-			list[i] = unblanked(schema, t.Elem, list[i])
+			list[i] = canonical(schema, t.Elem, list[i])
 		}
 		return list
 	}
@@ -45,6 +46,9 @@ func unblanked(schema *ast.Schema, t *ast.Type, value any) any {
 	if definition == nil {
 		return value // the document is refused for it
 	}
+	if number, ok := value.(json.Number); ok && definition.Name == "Int" {
+		return wholeNumber(number)
+	}
 	if value == "" && (definition.Kind == ast.Enum || definition.Name == "DateTime") {
 		return nil
 	}
@@ -52,12 +56,20 @@ func unblanked(schema *ast.Schema, t *ast.Type, value any) any {
 	if object, ok := value.(map[string]any); ok && definition.Kind == ast.InputObject {
 		for _, field := range definition.Fields {
 			if member, given := object[field.Name]; given {
-				object[field.Name] = unblanked(schema, field.Type, member)
+				object[field.Name] = canonical(schema, field.Type, member)
 			}
 		}
 	}
 
 	return value
+}
+
+// wholeNumber gives a number without fraction and exponent if it is a whole one, and as it is otherwise.
+func wholeNumber(number json.Number) json.Number {
+	if digits, ok := validate.Whole(number.String()); ok {
+		return json.Number(digits)
+	}
+	return number
 }
 
 type arguments struct {
@@ -150,7 +162,7 @@ func (a *arguments) named(place string, d *ast.Definition, value any) {
 			a.wrong(place, "must be true or false")
 		}
 	case d.Name == "DateTime":
-		if _, err := time.Parse(time.RFC3339Nano, text); !isText || err != nil {
+		if _, ok := validate.DateTime(text); !isText || !ok {
 			a.wrong(place, "must be a time as RFC 3339 text")
 		}
 	case d.Name == "JSON": // any value

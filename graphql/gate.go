@@ -56,11 +56,17 @@ func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawPa
 		return gqlerror.Wrap(compute.Errorf(compute.Rejected, "the document repeats too many fields of a selection, or uses too many fragments; the limit is %d", mostRepeats))
 	}
 
+	if len(document.Operations) > 1 && params.OperationName == "" {
+		return gqlerror.Wrap(compute.Errorf(compute.Invalid, "operationName is missing: the document has %d operations", len(document.Operations)))
+	}
 	params.Query = idsAsText(params.Query, document)
 	for _, o := range document.Operations {
+		if params.OperationName != "" && o.Name != params.OperationName {
+			continue // another one may have a variable of the name, of another type
+		}
 		for _, v := range o.VariableDefinitions {
 			if given, ok := params.Variables[v.Variable]; ok {
-				params.Variables[v.Variable] = unblanked(g.schema(), v.Type, given)
+				params.Variables[v.Variable] = canonical(g.schema(), v.Type, given)
 			}
 		}
 	}

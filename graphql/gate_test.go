@@ -42,3 +42,22 @@ func TestLimits_BoundTheFieldsOfADocument(t *testing.T) {
 		}
 	}
 }
+
+func TestVariables_AreOfTheTypesOfTheOperationThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	e := open(t, func(*graphql.Services) {})
+	const document = `mutation a($v:CloudTypeEnum){podFindAndDeployOnDemand(input:{imageName:"i",cloudType:$v}){id}}
+		query b($v:String!){pod(input:{podId:$v}){id}}`
+	ask := func(operation string, variables map[string]any) (int, string) {
+		body, err := json.Marshal(map[string]any{"query": document, "operationName": operation, "variables": variables})
+		require.NoError(t, err)
+		return e.do(http.MethodPost, "/graphql?api_key="+e.token, string(body))
+	}
+
+	status, answer := ask("b", map[string]any{"v": ""})
+	require.Equal(t, 200, status, answer)
+	require.JSONEq(t, `{"data":{"pod":null}}`, answer)
+	status, answer = ask("", nil)
+	require.Equal(t, 400, status)
+	require.Contains(t, answer, "operationName is missing")
+}

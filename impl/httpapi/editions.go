@@ -72,9 +72,10 @@ func (r *request) answerIn(edition int) {
 	r.Response().Header()[contractHeader] = contractHeaders[edition]
 }
 
-// asked notes the edition that the request names; without one it is that of the server, unless that of the key is another, see agreed.
+// asked notes the edition that the request names; without one it is that of the server, unless that of the key is another, see agreed. Two headers
+// are as good as one with both names, which is no edition.
 func (s *Services) asked(r *request) {
-	r.contract = r.Request().Header.Get(contractHeader)
+	r.contract = strings.Join(r.Request().Header[contractHeader], ", ")
 	edition, ok := editionNamed(r.contract)
 	if !ok {
 		edition = s.edition

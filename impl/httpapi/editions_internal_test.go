@@ -69,3 +69,14 @@ func TestOperations_ThatAskForNoKeyAreLetPass(t *testing.T) {
 	}
 	require.Len(t, open, len(pass), "one has a key again")
 }
+
+func TestEditions_TwoHeadersNameNone(t *testing.T) {
+	t.Parallel()
+	sent := httptest.NewRequest("GET", "/v2/things", nil)
+	for _, name := range []string{"public", "2.0.0"} {
+		sent.Header.Add(contractHeader, name)
+	}
+	r := &request{Context: echo.New().NewContext(sent, httptest.NewRecorder())}
+	(&Services{}).asked(r)
+	require.ErrorContains(t, r.agreed(), `no edition "public, 2.0.0"`)
+}

@@ -92,13 +92,15 @@ func (s *Services) observed() {
 
 	add(http.MethodPost, buildsPath, createBuildOperation)
 	add(http.MethodDelete, buildPath, cancelBuildOperation)
-	add(http.MethodGet, HealthPath, healthzOperation)
-	add(http.MethodGet, ReadyPath, readyzOperation)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		add(method, HealthPath, healthzOperation)
+		add(method, ReadyPath, readyzOperation)
+		for path := range published {
+			add(method, path, documentOperation)
+		}
+	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		add(method, graphqlPath, graphqlOperation)
-	}
-	for path := range published {
-		add(http.MethodGet, path, documentOperation)
 	}
 	s.unknown = add("", "", unknownOperation)
 }

@@ -35,6 +35,13 @@ func withPath(sent *http.Request, path *url.URL) *http.Request {
 	return &r
 }
 
+// below reports whether the path goes on below that of its operation: the router leaves all that remains of a path to the last parameter. It
+// is asked before the path is unescaped, since an escaped slash does not end a segment.
+func below(r *request) bool {
+	values := r.ParamValues()
+	return len(values) > 0 && strings.Contains(values[len(values)-1], "/")
+}
+
 // unescape unescapes what the path names, if the router took it as it was sent: so the checks, the limits and the handlers see the same.
 func (r *request) unescape() {
 	sent := r.Request()

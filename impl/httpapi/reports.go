@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -27,8 +29,8 @@ const (
 
 // reported is checked for the report of a worker. One that is too long to be read is refused and fails its job (rules
 // queue.output.limit.report, queue.stream.refused), and so is one with what handlers give and other readers take: NaN or Infinity, which JSON
-// does not have, half of a surrogate pair, or values nested too deeply (rules queue.done.nan, queue.done.refused, queue.stream.refused). What
-// shows progress is only refused.
+// does not have, half of a surrogate pair, or values nested too deeply (rules queue.done.nan, queue.done.refused, queue.stream.refused), or
+// what is JSON and breaks the schema (rules queue.done.schema, queue.stream.refused). What shows progress is only refused.
 func (f *front) reported(op *validate.Op, r *request) error {
 	sent, begin := r.Request(), (*beginning)(nil)
 	if sent.ContentLength < 0 { // it is read before it shows that it is too long
@@ -51,7 +53,11 @@ func (f *front) reported(op *validate.Op, r *request) error {
 		f.failReport(r, "the output has NaN or Infinity, which JSON does not have")
 	case r.read && f.isResult(err, r.raw):
 		refused, _ := errors.AsType[*compute.Error](err)
-		f.failReport(r, "the report was refused: "+refused.Detail)
+		why := refused.Detail
+		if len(refused.Fields) > 0 {
+			why = strings.Join(refused.Fields, ", ")
+		}
+		f.failReport(r, "the report was refused: "+why)
 	}
 
 	return err
@@ -77,13 +83,15 @@ func (f *front) failReport(r *request, why string) {
 
 // isResult reports whether a body that was refused with the error is a result, or a part of one, to other readers of JSON.
 func (f *front) isResult(err error, raw []byte) bool {
-	deep := errors.Is(err, validate.ErrDeep)
-	if !deep && !errors.Is(err, validate.ErrUTF8) {
+	deep, shape := errors.Is(err, validate.ErrDeep), breaksSchema(err)
+	if !deep && !shape && !errors.Is(err, validate.ErrUTF8) {
 		return false
 	}
 
 	var report struct{ Status json.RawMessage }
 	switch broken := json.Unmarshal(raw, &report) != nil; {
+	case broken && shape: // no object, which progress is
+		return true
 	case f.id == streamJob:
 		return !broken || deep
 	case broken: // deeper than what reads it here goes, too
@@ -91,6 +99,14 @@ func (f *front) isResult(err error, raw []byte) bool {
 		return deep && !begins.isProgress(false)
 	}
 	return string(report.Status) != `"`+string(compute.JobInProgress)+`"`
+}
+
+// breaksSchema reports whether the error is about a body that is JSON, and not what it is to be.
+func breaksSchema(err error) bool {
+	refused, is := errors.AsType[*compute.Error](err)
+	return is && refused.Code == compute.Invalid && slices.ContainsFunc(refused.Fields, func(line string) bool {
+		return strings.HasPrefix(line, "/") || strings.HasPrefix(line, ":") // a JSON Pointer, and no name of a parameter
+	})
 }
 
 // hasNaN reports whether a body that is no JSON would be a result, or a part of one, if there were numbers in place of NaN and

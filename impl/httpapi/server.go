@@ -162,14 +162,14 @@ func New(s Services) (*Handler, error) {
 	e.Use(func(echo.HandlerFunc) echo.HandlerFunc { return front }) // made once: echo calls a middleware for each request
 	documents(e)
 	for path, page := range s.Docs {
-		e.GET(path, echo.WrapHandler(page))
+		show(e, path, echo.WrapHandler(page))
 	}
 	if s.Console != nil {
-		e.GET(consolePath, echo.WrapHandler(s.Console))
-		e.GET(consolePath+"/*", echo.WrapHandler(s.Console))
+		show(e, consolePath, echo.WrapHandler(s.Console))
+		show(e, consolePath+"/*", echo.WrapHandler(s.Console))
 	}
-	e.GET(HealthPath, s.healthz)
-	e.GET(ReadyPath, s.readyz)
+	show(e, HealthPath, s.healthz)
+	show(e, ReadyPath, s.readyz)
 	if s.GraphQL != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost}, graphqlPath, echo.WrapHandler(s.GraphQL))
 	}
@@ -215,6 +215,12 @@ func New(s Services) (*Handler, error) {
 	return &Handler{e, &s}, nil
 }
 
+// show answers GET and HEAD, with which balancers and checkers of links ask for what anybody may read (rule bounds.head). net/http leaves out
+// the body of an answer to HEAD.
+func show(e *echo.Echo, path string, page echo.HandlerFunc) {
+	e.Match([]string{http.MethodGet, http.MethodHead}, path, page)
+}
+
 // permit refuses all but the methods at a path that the router would else take for another one: it goes on to
 // /v2/registries/:id, whose id may have slashes, where a method is missing.
 func permit(e *echo.Echo, path string, methods ...string) {
@@ -257,7 +263,7 @@ var published = map[string]string{
 
 func documents(e *echo.Echo) {
 	for path, name := range published {
-		e.GET(path, func(c echo.Context) error {
+		show(e, path, func(c echo.Context) error {
 			r := requestOf(c)
 			if asked := c.QueryParam("contract"); asked != "" {
 				edition, ok := editionNamed(asked)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -109,12 +110,12 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if err != nil {
 		return err
 	}
-	if len(taken) == 0 {
-		return c.NoContent(http.StatusNoContent)
-	}
 	if err := h.stillGood(c); err != nil {
 		h.Queue.HandBack(taken)
 		return err
+	}
+	if len(taken) == 0 {
+		return c.NoContent(http.StatusNoContent)
 	}
 
 	for _, t := range taken {
@@ -137,7 +138,8 @@ func (h workerHandlers) StopJobs(c echo.Context, e worker.EndpointID, w worker.W
 		return err
 	}
 	ids, err := h.Queue.Stops(contextOf(c), user, compute.EndpointID(e), id)
-	if err != nil {
+	if err = cmp.Or(err, h.stillGood(c)); err != nil {
+		h.Queue.StopAgain(compute.EndpointID(e), id, ids)
 		return err
 	}
 	if len(ids) == 0 {
@@ -148,7 +150,18 @@ func (h workerHandlers) StopJobs(c echo.Context, e worker.EndpointID, w worker.W
 	for i, id := range ids {
 		stop.JobsToStop[i] = string(id)
 	}
-	return c.JSON(http.StatusOK, stop)
+	body, err := json.Marshal(stop)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body))) // or it would come in chunks
+	if err = c.JSONBlob(http.StatusOK, body); err == nil {
+		err = http.NewResponseController(c.Response().Writer).Flush() // only now it shows that the worker has hung up
+	}
+	if err != nil {
+		h.Queue.StopAgain(compute.EndpointID(e), id, ids)
+	}
+	return err
 }
 
 // FinishJob is POST /v2/{endpointId}/job-done/{workerId}/{jobId}.

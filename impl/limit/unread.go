@@ -18,10 +18,14 @@ import (
 // Date.
 const unreadHead = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
+// expectation begins its answer to an Expect that is not 100-continue, which has a Date like any other, and no body.
+const expectation = "HTTP/1.1 417 Expectation Failed\r\n"
+
 // unreadDetails say in words what net/http says by its status alone.
 var unreadDetails = map[int]string{
 	http.StatusBadRequest:                  "the request line, the path or a header is malformed",
 	http.StatusRequestHeaderFieldsTooLarge: fmt.Sprintf("the request line and the headers are over the limit of %d bytes", http.DefaultMaxHeaderBytes),
+	http.StatusExpectationFailed:           "Expect must be 100-continue",
 	http.StatusNotImplemented:              "the transfer encoding must be chunked",
 }
 
@@ -42,6 +46,9 @@ func handled(r *http.Request) {
 // asProblem gives the problem that stands for net/http's own answer, or the text as it is where it is not one.
 func asProblem(text []byte) []byte {
 	line, _, plain := bytes.Cut(text, []byte(unreadHead))
+	if bytes.HasPrefix(text, []byte(expectation)) {
+		line, plain = text[:len(expectation)-len("\r\n")], true
+	}
 	first, isAnswer := strings.CutPrefix(string(line), "HTTP/1.1 ")
 	if !plain || !isAnswer {
 		return text

@@ -225,7 +225,7 @@ func (q *Queue) Show(ctx context.Context, who Readable, id compute.JobID) (shown
 		return shown, err
 	}
 	shown.Job = q.ofDay(shown.Job)
-	shown.Job.Output, shown.ExpiresAt = nil, shown.ExpiresAt.Add(compute.Lag(q.clock))
+	shown.Job.Output = nil
 	return shown, nil
 }
 

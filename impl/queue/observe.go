@@ -97,12 +97,19 @@ func (q *Queue) meterEnded(ctx context.Context, j compute.Job) {
 // ofDay gives the job with times of day, to be laid beside those of others.
 func (q *Queue) ofDay(j compute.Job) compute.Job {
 	lag := compute.Lag(q.clock)
-	for _, t := range []*time.Time{&j.QueuedAt, &j.TakenAt, &j.EndedAt} {
-		if !t.IsZero() {
-			*t = t.Add(lag)
-		}
+	for _, t := range []*time.Time{&j.QueuedAt, &j.TakenAt, &j.EndedAt, &j.ExpiresAt} {
+		*t = timeOfDay(*t, lag)
 	}
 	return j
+}
+
+// timeOfDay gives the time of day of a time that decides, in whole milliseconds, as rows have both. It is rounded up: the lag is not whole, and
+// what followed the submission in the same millisecond is not to be before it.
+func timeOfDay(t time.Time, lag time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(lag + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
 // DispatcherView is how one endpoint stands.

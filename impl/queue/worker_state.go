@@ -73,6 +73,16 @@ func (s *workerState) toStop() (ids []compute.JobID) {
 	return ids
 }
 
+// again has the worker be sent the jobs once more that it was sent in vain.
+func (s *workerState) again(ids []compute.JobID) {
+	for i := range s.stops {
+		if slices.Contains(ids, s.stops[i].id) {
+			s.stops[i].sent = false
+			s.look()
+		}
+	}
+}
+
 // stillRuns notes which jobs the worker names, as eachOnce gives them. One that it was asked to stop and does not name has stopped; one
 // that it still names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
 func (s *workerState) stillRuns(named []compute.JobID, now time.Time) {

@@ -160,6 +160,15 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 	}
 }
 
+// StopAgain has the next poll of the worker get the jobs to stop that Stops gave, as the answer that had them did not reach it.
+func (q *Queue) StopAgain(e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if d := q.dispatchers[e]; d != nil && d.workers[w] != nil {
+		d.workers[w].again(ids)
+	}
+}
+
 // awaitStop holds a stop poll until there may be something to stop, or the poll is over.
 func (q *Queue) awaitStop(ctx context.Context, s *workerState, timeout <-chan time.Time) (over bool, err error) {
 	defer q.Hold()()

@@ -238,3 +238,16 @@ func TestTake_PingDuringAHeldOneHandsOverNothing(t *testing.T) {
 	b.clock.Advance(25 * time.Second)
 	require.Empty(t, <-taken)
 }
+
+func TestStops_WhatWasToldInVainIsToldAgain(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	id := b.run(queue.Submission{})
+	b.take("w", 1)
+	_, err := b.queue.Cancel(t.Context(), user, b.endpoint, id)
+	require.NoError(t, err)
+	b.requireStops(id)
+	b.queue.StopAgain(b.endpoint, "w", []compute.JobID{id})
+	b.requireStops(id)
+	b.queue.StopAgain(b.endpoint, "nobody", []compute.JobID{id})
+}

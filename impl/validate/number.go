@@ -47,7 +47,7 @@ func (s *Scanner) Int(n *Integer) (value int64, ok bool) {
 
 	text := string(raw)
 	if !plain {
-		if text, ok = digitsOf(text); !ok {
+		if text, ok = Whole(text); !ok {
 			s.violate("must be an integer")
 			return 0, false
 		}
@@ -62,9 +62,8 @@ func (s *Scanner) Int(n *Integer) (value int64, ok bool) {
 // longest is how many digits are enough to distinguish every integer of 64 bits from one that is too large.
 const longest = 20
 
-// digitsOf gives the digits of a number that is written with a fraction or an exponent, with its sign; false if it is no integer.
-// Of one that 64 bits cannot hold it gives one that they cannot hold either, of the same sign.
-func digitsOf(text string) (string, bool) {
+// Whole gives the digits of a JSON number, with its sign, however it is written; false if it is no integer. Of one that 64 bits cannot hold it gives one that they cannot hold either, of the same sign.
+func Whole(text string) (string, bool) {
 	sign, digits, point := Decimal{text: text}.parts()
 	switch {
 	case sign == 0:

@@ -56,11 +56,11 @@ func (s *Scanner) Time(t *Text) (at time.Time, ok bool) {
 	if !ok {
 		return at, false
 	}
-	return dateTime(text) // the check of DateTime notes what is wrong
+	return DateTime(text) // the check of DateTime notes what is wrong
 }
 
-// dateTime reads a date-time. Package time is laxer than RFC 3339 about how it is written, so that is checked first.
-func dateTime(text string) (at time.Time, ok bool) {
+// DateTime reads a date-time. Package time is laxer than RFC 3339 about how it is written, so that is checked first.
+func DateTime(text string) (at time.Time, ok bool) {
 	const seconds = "0000-00-00T00:00:00"
 	if len(text) <= len(seconds) || !written(text[:len(seconds)], seconds) {
 		return at, false
@@ -114,7 +114,7 @@ func (t *Text) check(text string) string {
 	}
 
 	if t.DateTime {
-		if _, ok := dateTime(text); !ok {
+		if _, ok := DateTime(text); !ok {
 			return "must be an RFC 3339 date-time"
 		}
 	}

@@ -29,11 +29,11 @@ type Poster struct {
 	client *http.Client
 }
 
-// New makes a Poster. Link-local and metadata addresses are never reached, loopback and private ones only if private is true, or if it is one
+// New makes a Poster. Link-local and metadata addresses are never reached, loopback and private ones only if toPrivate is true, or if it is one
 // of own (rules queue.webhook.link-local, queue.webhook.private). The address is judged once its name is resolved, for each connection.
-func New(private bool, own ...string) *Poster {
+func New(toPrivate bool, own ...string) *Poster {
 	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
-		return permit(address, private || slices.Contains(own, address))
+		return permit(address, toPrivate || slices.Contains(own, address))
 	}}
 	return &Poster{client: &http.Client{
 		Timeout: timeout,
@@ -45,32 +45,57 @@ func New(private bool, own ...string) *Poster {
 	}}
 }
 
-// metadata are addresses, beside the link-local ones, at which clouds describe a machine to itself.
-var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16")}
+// metadata are networks, beside the link-local ones, at which clouds describe a machine to itself and give out its credentials.
+var metadata = []netip.Prefix{
+	netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("fd20:ce::/32"), netip.MustParsePrefix("100.100.100.200/32"),
+	netip.MustParsePrefix("168.63.129.16/32"), netip.MustParsePrefix("192.0.0.192/32"),
+}
 
-// shared is the address space of carriers, private in all but its name.
-var shared = netip.MustParsePrefix("100.64.0.0/10")
+// private are networks that are private in all but their name: that of carriers, and that of sites which version 6 had at first.
+var private = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("fec0::/10")}
 
-func permit(address string, private bool) error {
+// thisNetwork is where packets do not leave the machine, as those to the unspecified address do not.
+var thisNetwork = netip.MustParsePrefix("0.0.0.0/8")
+
+// embedding are the networks of version 6 whose addresses have one of version 4 in them, from the byte on, to which routers pass
+// on what they get: translators (NAT64), 6to4, and the form that was there before them.
+var embedding = []struct {
+	network netip.Prefix
+	at      int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12}, {netip.MustParsePrefix("64:ff9b:1::/48"), 12}, {netip.MustParsePrefix("2002::/16"), 2},
+	{netip.MustParsePrefix("::/96"), 12},
+}
+
+func permit(address string, toPrivate bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
 	}
 
-	ip := at.Addr().Unmap()
-	for _, m := range metadata {
-		if ip == m {
-			return errors.New("the address is one of metadata")
+	ip := at.Addr().Unmap().WithZone("") // a zone is for link-local addresses, and hides others
+	if err := permitIP(ip, toPrivate); err != nil || ip.Is4() || ip.IsLoopback() {
+		return err
+	}
+	for _, c := range embedding {
+		if c.network.Contains(ip) {
+			bytes := ip.As16()
+			return permitIP(netip.AddrFrom4([4]byte(bytes[c.at:c.at+4])), toPrivate)
 		}
 	}
+	return nil
+}
 
+func permitIP(ip netip.Addr, toPrivate bool) error {
+	within := func(n netip.Prefix) bool { return n.Contains(ip) }
 	switch {
-	case ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified():
+	case slices.ContainsFunc(metadata, within):
+		return errors.New("the address is one of metadata")
+	case ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || thisNetwork.Contains(ip):
 		return errors.New("the address is link-local, multicast or unspecified")
-	case !private && (ip.IsLoopback() || ip.IsPrivate() || shared.Contains(ip)):
+	case !toPrivate && (ip.IsLoopback() || ip.IsPrivate() || slices.ContainsFunc(private, within)):
 		return errors.New("the address is private, which the settings do not permit")
 	}
-
 	return nil
 }
 

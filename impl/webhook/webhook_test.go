@@ -60,8 +60,32 @@ func TestPermit_PrivateAddressesOnlyIfPermitted(t *testing.T) {
 		"[fe80::1]:80":            {false, false},
 		"[fd00:ec2::254]:80":      {false, false},
 		"100.100.100.200:80":      {false, false},
+		"192.0.0.192:80":          {false, false},
+		"[fd00:ec2::23]:80":       {false, false},
+		"[fd20:ce::254]:80":       {false, false},
+		"[fec0::1]:80":            {false, true},
 		"0.0.0.0:80":              {false, false},
+		"0.0.0.1:80":              {false, false},
 		"224.0.0.1:80":            {false, false},
+	} {
+		require.Equal(t, want[0], permit(address, false) == nil, address)
+		require.Equal(t, want[1], permit(address, true) == nil, address)
+	}
+
+	for address, want := range map[string][2]bool{ // with a zone, and with an address of version 4 in one of version 6
+		"[fd00:ec2::254%lo]:80":         {false, false},
+		"[fe80::1%lo]:80":               {false, false},
+		"[::1%lo]:80":                   {false, true},
+		"[::ffff:169.254.1.1%lo]:80":    {false, false},
+		"[64:ff9b::169.254.169.254]:80": {false, false},
+		"[64:ff9b::10.1.2.3]:80":        {false, true},
+		"[64:ff9b::93.184.216.34]:80":   {true, true},
+		"[64:ff9b:1::a9fe:a9fe]:80":     {false, false},
+		"[2002:a9fe:a9fe::1]:80":        {false, false},
+		"[2002:7f00:1::1]:80":           {false, true},
+		"[2002:5db8:d822::1]:80":        {true, true},
+		"[::169.254.169.254]:80":        {false, false},
+		"[::127.0.0.1]:80":              {false, true},
 	} {
 		require.Equal(t, want[0], permit(address, false) == nil, address)
 		require.Equal(t, want[1], permit(address, true) == nil, address)
