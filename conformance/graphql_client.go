@@ -16,7 +16,7 @@ const graphqlPath = "/graphql"
 
 // graphqlCodes are those of the table of errors, and the one that a client compares for itself.
 var graphqlCodes = []string{
-	"INVALID", "REJECTED", "UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND", "CONFLICT", "TOO_MANY", "UNAVAILABLE", "UNANSWERED", "INTERNAL",
+	"INVALID", "REJECTED", "UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND", "CONFLICT", "TOO_MANY", "UNAVAILABLE", "INTERNAL",
 	"OVER_SPEND", "Cluster not found",
 }
 

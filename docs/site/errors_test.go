@@ -30,7 +30,6 @@ var meanings = map[compute.Code]string{
 	compute.Conflict:        "its status, or something else that is there, does not allow it now",
 	compute.TooMany:         "a limit is reached; `Retry-After` says when to come back",
 	compute.Unavailable:     "the server is stopping, has too much to hold, or its storage is in trouble; `Retry-After` says when to try again",
-	compute.Unanswered:      "a server that was asked on behalf of this one went away: what was asked may have been done, so look before you ask again",
 	compute.Internal:        "a fault of berth's; the log of the server has it under the `X-Request-Id` of the answer",
 }
 

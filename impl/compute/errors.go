@@ -20,7 +20,6 @@ const (
 	Conflict        Code = "CONFLICT"        // the resource's status does not allow it
 	TooMany         Code = "TOO_MANY"        // a rate limit is exceeded
 	Unavailable     Code = "UNAVAILABLE"     // the server is stopping, or its storage is in trouble
-	Unanswered      Code = "UNANSWERED"      // who was asked went away: what was asked may have been done
 	Internal        Code = "INTERNAL"        // a fault of ours
 )
 

@@ -27,7 +27,6 @@ var Table = map[compute.Code]Entry{
 	compute.Conflict:        {409, "Conflict"},
 	compute.TooMany:         {429, "Too Many Requests"},
 	compute.Unavailable:     {503, "Service Unavailable"},
-	compute.Unanswered:      {502, "Bad Gateway"},
 	compute.Internal:        {500, "Internal Server Error"},
 }
 

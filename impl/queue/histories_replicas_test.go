@@ -246,7 +246,7 @@ func (c *remote) ask(method, operation, body string) (status int, answer []byte,
 	}
 
 	defer func() { _ = res.Body.Close() }()
-	if answer, err = io.ReadAll(res.Body); err != nil || res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusBadGateway {
+	if answer, err = io.ReadAll(res.Body); err != nil || res.StatusCode == http.StatusServiceUnavailable {
 		return 0, nil, false
 	}
 	return res.StatusCode, answer, false

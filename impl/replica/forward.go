@@ -92,10 +92,9 @@ var errNoOwner = &compute.Error{
 	Code: compute.Unavailable, Title: "No Owner", Detail: "no replica owns the database at the moment: ask again", RetryAfter: time.Second,
 }
 
-// errNoAnswer is what is answered where the owner may have done what was asked. It is no 503 with Retry-After: at that, libraries of HTTP ask
-// again by themselves, and it says that nothing was done.
+// errNoAnswer is what is answered where the owner may have done what was asked.
 var errNoAnswer = &compute.Error{
-	Code: compute.Unanswered, Title: "No Answer",
+	Code: compute.Unavailable, Title: "No Answer", RetryAfter: time.Second,
 	Detail: "the replica that owns the database went away before it answered: what was asked may have been done. Look before you ask again",
 }
 

@@ -282,8 +282,8 @@ func TestForwarder_PostThatWasSeenIsNotRepeated(t *testing.T) {
 	other := follow(t, "other")
 	other.knows(1, owner.URL)
 	answer, text := ask(t, http.MethodPost, other.server.URL, strings.NewReader("hello"), nil)
-	require.Equal(t, http.StatusBadGateway, answer.StatusCode)
-	require.Empty(t, answer.Header.Get("Retry-After"), "at which clients ask again by themselves")
+	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode)
+	require.NotEmpty(t, answer.Header.Get("Retry-After"))
 	require.Contains(t, text, "may have been done")
 	require.EqualValues(t, 1, seen.Load())
 }
@@ -323,7 +323,7 @@ func TestForwarder_OnlyWhatReadsIsRepeated(t *testing.T) {
 		ask(t, http.MethodGet, other.server.URL+"/warm", http.NoBody, nil)
 		before := seen.Load()
 		answer, _ := ask(t, method, other.server.URL+takesAway, http.NoBody, header)
-		require.Equal(t, http.StatusBadGateway, answer.StatusCode, method)
+		require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, method)
 		require.EqualValues(t, 1, seen.Load()-before, method)
 	}
 }
@@ -363,7 +363,7 @@ func TestForwarder_WaitsForASilentOwnerUntilAnother(t *testing.T) {
 	})
 	asking.Go(func() {
 		answer, _ := ask(t, http.MethodPost, other.server.URL, strings.NewReader("hello"), nil)
-		require.Equal(t, http.StatusBadGateway, answer.StatusCode, "nobody knows what became of it")
+		require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, "nobody knows what became of it")
 	})
 	require.Eventually(t, func() bool { return seen.Load() == 2 }, 10*time.Second, time.Millisecond)
 	other.knows(2, owner.server.URL)

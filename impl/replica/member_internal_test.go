@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
 )
 
@@ -142,10 +141,6 @@ func settingsOf(owners store.Owners, id string) Settings {
 		Me: store.Replica{ID: id, Address: "http://127.0.0.1:1/" + id, Settings: map[string]string{"contract": "public"}}, Owners: owners, Key: []byte("key"),
 		Log: slog.New(slog.DiscardHandler),
 		Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
-			if compute.CodeOf(err) == compute.Unanswered {
-				http.Error(w, err.Error(), http.StatusBadGateway)
-				return
-			}
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		},
