@@ -89,11 +89,11 @@ func TestStore_WhatIsAsItWasHasNotChanged(t *testing.T) {
 	db, entries := rows(t)
 	host := compute.HostChange{ID: "h", Draining: true}
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
-		return errors.Join(tx.InsertCluster(compute.Cluster{ID: "c", UserID: "ada", Name: "one"}), tx.SetHostChange(host), tx.SetSSHKeys("ada", []string{"a key"}))
+		return errors.Join(tx.InsertCluster(compute.Cluster{ID: "c", UserID: "ada", Name: "one"}), tx.SetHostChange(host))
 	}))
 	s := audit.StoreOf(db, ada)
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
-		return errors.Join(tx.RenameCluster("c", "one"), tx.SetHostChange(host), tx.SetSSHKeys("ada", []string{"a key"}), tx.SetSSHKeys("eve", nil))
+		return errors.Join(tx.RenameCluster("c", "one"), tx.SetHostChange(host))
 	}))
 	require.Empty(t, entries())
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error { return tx.RenameCluster("c", "two") }))

@@ -117,13 +117,7 @@ func (t *tx) DeleteTemplate(id compute.TemplateID) error {
 
 // SetSSHKeys is that of the transaction.
 func (t *tx) SetSSHKeys(user compute.UserID, keys []string) error {
-	before, err := t.SSHKeys(user)
-	if err != nil {
-		return err
-	}
-	err = t.Tx.SetSSHKeys(user, keys)
-	t.note(err == nil && !slices.Equal(before, keys), "ssh-keys", string(user), compute.AuditChanged)
-	return err
+	return t.done(t.Tx.SetSSHKeys(user, keys), "ssh-keys", string(user), compute.AuditChanged)
 }
 
 // InsertKey is that of the transaction.
