@@ -190,6 +190,14 @@ def pod_of_cluster(request):
     return request.send()
 
 
+def large_cluster(request):
+    """Whose pods are too large for one answer."""
+    request.parameters["id"] = request.seeds.make("/v2/clusters", env={"A": "x" * 900_000}, compute={
+        "gpuTypeId": "NVIDIA L4", "gpuCountPerPod": 1, "podCount": 10,
+    })
+    return request.send()
+
+
 def taken_name(request):
     request.seeds.send("POST", "/v2/account/secrets", json=request.body)
     return request.send()
@@ -428,6 +436,7 @@ SPECIAL = {
     "createEndpoint 404": unknown_registry,
     "createCluster 404": unknown_volume,
     "createSecret 409": taken_name,
+    "listClusterPods 400": large_cluster,
     "deletePod 409": pod_of_cluster,
     "updateEndpoint 409": declared,
     "deleteNetworkVolume 400": used_volume,
