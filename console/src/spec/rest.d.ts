@@ -701,7 +701,7 @@ export interface paths {
         };
         /**
          * List the pods of a cluster
-         * @description In the order of their ranks.
+         * @description In the order of their ranks. Pods of over 8 MB in all are listed by listPods alone.
          */
         get: operations["listClusterPods"];
         put?: never;
@@ -4470,6 +4470,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClusterPodList"];
                 };
             };
+            400: components["responses"]["Rejected"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
