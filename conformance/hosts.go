@@ -81,6 +81,7 @@ var _ = area(func() {
 		c.full(inBox)
 		c.drain("box", false)
 		c.newPod(inBox)
+		require.Equal(c, 200, c.control("PATCH", "hosts/"+rival, `{"draining":true}`).Status, "its id has slashes, which need not be escaped")
 		c.Refused(c.control("PATCH", "hosts/nosuchhost", `{"draining":true}`), 404)
 	})
 
