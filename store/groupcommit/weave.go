@@ -61,9 +61,10 @@ func (g *Group) weave(calls []*call) {
 	}
 }
 
-// startWoven is start for calls that run side by side.
+// startWoven is start for calls that run side by side. The transaction of one that is alone and is bound begins at once: a worker that is on its
+// way back comes meanwhile, and the job need not be taken by a write of its own.
 func (g *Group) startWoven(calls []*call) bool {
-	if !g.begun {
+	if alone := len(calls) == 1 && calls[0].Bind != nil; !g.begun && !alone {
 		g.begun = g.weaver.BeginLate()
 	}
 	return g.start(calls...)

@@ -22,6 +22,11 @@ func TestDB_AJobsMovesTakeTwoWaysThereAndBack(t *testing.T) {
 	submit := func(ctx context.Context) error {
 		return o.store.SubmitJob(ctx, &store.Submission{Job: job, Input: json.RawMessage(`1`)})
 	}
+	bound := func(ctx context.Context) error { // until the transaction has begun a worker may come that takes it at once
+		j := job
+		j.ID += "-bound"
+		return o.store.SubmitJob(ctx, &store.Submission{Job: j, Input: json.RawMessage(`1`), Assign: func() compute.WorkerID { return "" }})
+	}
 	take := func(ctx context.Context) error {
 		return o.store.TakeJobs(ctx, store.Take{Worker: "w", Jobs: []compute.JobID{job.ID}, Taken: func([]store.TakenJob, int, time.Time) {}})
 	}
@@ -36,13 +41,13 @@ func TestDB_AJobsMovesTakeTwoWaysThereAndBack(t *testing.T) {
 	for _, id := range []compute.JobID{"first", "second"} {
 		job.ID = id
 		var turns []int
-		for _, move := range []func(context.Context) error{submit, take, end} {
+		for _, move := range []func(context.Context) error{submit, take, end, bound} {
 			o.proxy.Count()
 			require.NoError(t, move(t.Context()))
 			turns = append(turns, o.proxy.Turns())
 		}
 		if id == "second" { // the first one had its statements prepared
-			require.Equal(t, []int{2, 2, 2}, turns)
+			require.Equal(t, []int{2, 2, 2, 3}, turns)
 		}
 	}
 }
