@@ -38,8 +38,9 @@ test: ## run all tests (without the profile, which would compile everything once
 
 .PHONY: race
 # Generators, what compares documents, compiles or counts statements have one goroutine.
-race: ## run the tests of all that is concurrent under the race detector
-	BERTH_FAULTS=few BERTH_SEEDS=$(or $(SEEDS),100) go test -race -pgo=off -skip 'InEveryEdition|OnThreeReplicas|IsTakenOrNamed|TestContributing|TenThousandOfEach|Kubernetes_Rules' $$(go list ./... | grep -vE '/(cmd/validgen|conformance/mutate|spec/diff|gen/.*)$$')
+race: ## run the tests of all that is concurrent under the race detector (PACKAGES="./impl/queue" for some)
+	BERTH_FAULTS=few BERTH_SEEDS=$(or $(SEEDS),100) go test -race -pgo=off -skip 'InEveryEdition|OnThreeReplicas|IsTakenOrNamed|TestContributing|TenThousandOfEach|Kubernetes_Rules' \
+		$(or $(PACKAGES),$$(go list ./... | grep -vE '/(cmd/validgen|conformance/mutate|spec/diff|gen/.*)$$'))
 
 .PHONY: model
 model: ## hold the queue against its reference, and placement against its rows, in 10,000 random lives each (SEEDS=n; BERTH_SEED=n replays one)
