@@ -80,7 +80,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if err != nil {
 		return nil, c.away(err)
 	}
-	return &statement{conn: c, of: s, refusable: refusable(query)}, nil
+	return &statement{conn: c, of: s, refusable: refusable(query), inserts: insertValues().MatchString(query)}, nil
 }
 
 // The rest of driver.Conn, which nobody asks for.
@@ -149,9 +149,9 @@ type statement struct {
 	conn      *conn
 	of        *pgconn.StatementDescription
 	refusable bool
-	set       *set  // for many at once; nil: it was not asked for, or there is none
-	single    bool  // there is none
-	plain     *bool // whether it inserts a row; nil: that was not asked
+	inserts   bool // a row, and does nothing else
+	set       *set // for many at once; nil: it was not asked for, or there is none
+	single    bool // there is none
 }
 
 var (

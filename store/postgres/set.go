@@ -39,15 +39,6 @@ func (s *statement) forMany() (*set, error) {
 	return s.set, nil
 }
 
-// inserts reports whether the statement inserts a row and does nothing else.
-func (s *statement) inserts() bool {
-	if s.plain == nil {
-		plain := insertValues().MatchString(s.of.SQL)
-		s.plain = &plain
-	}
-	return *s.plain
-}
-
 var (
 	insertValues = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(INSERT INTO \w+ \([^)]*\)) VALUES \((?:\$\d+(?:, )?)+\)$`)

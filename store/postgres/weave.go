@@ -101,7 +101,7 @@ func (w *weave) ask(of *statement, args []any) (*rows, error) {
 		return nil, errFrayed
 	}
 	a := &ask{of: of, args: args}
-	if of.inserts() && w.bytes < postedBytes {
+	if of.inserts && w.bytes < postedBytes {
 		w.posted = append(w.posted, a)
 		w.bytes += a.size()
 		return &rows{conn: w.conn, of: of.of, count: 1}, nil
