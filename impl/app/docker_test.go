@@ -75,6 +75,18 @@ func (s *shore) await(status string) (pod map[string]any) {
 	return pod
 }
 
+// measured waits until it is known what the pod uses: a measurement that an engine under load does not answer comes again in 5 seconds.
+func (s *shore) measured() {
+	s.Helper()
+	require.Eventually(s, func() bool {
+		_, pod := call(s.T, "GET", s.url+s.path, s.key, "")
+		use := pod["runtime"].(map[string]any)
+		cpu, _ := use["cpu"].(map[string]any)
+		memory, _ := use["memory"].(map[string]any)
+		return cpu["util"] != nil && memory["util"] != nil
+	}, time.Minute, 50*time.Millisecond, "what the pod uses is measured")
+}
+
 func (s *shore) act(action string) {
 	s.Helper()
 	status, answer := call(s.T, "POST", s.url+s.path+"/action", s.key, `{"action":"`+action+`"}`)
@@ -285,9 +297,7 @@ func (s *shore) live(dir string, b *berth, body map[string]any, gpus ...string) 
 	s.path = "/v2/pods/" + s.pod
 
 	up := s.await("RUNNING")
-	use := up["runtime"].(map[string]any)
-	require.Contains(t, use["memory"], "util")
-	require.Contains(t, use["cpu"], "util")
+	s.measured()
 	s.web(up, "before")
 	lines, last := s.logs("", "asked for /before")
 	require.Equal(t, []string{"/kept/x: nothing", "/x: nothing", "NAME=first", "ready", "asked for /before"}, lines)
