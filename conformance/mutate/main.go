@@ -5,8 +5,9 @@
 // killed; one that survives is a line that may say something else without anybody noticing. The seed chooses the mutants: the same
 // seed over the same files chooses the same ones.
 //
-// The tree is not touched: the changed file is laid over the other one by go test -overlay. Mutants that change nothing that could
-// be seen are listed in equivalent.txt, with the reason, and are not counted.
+// The tree is not touched: changed files are laid over the others by the go command's -overlay. One program is compiled for all mutants
+// that are in functions, and is the one that a variable of its environment says; a mutant elsewhere, in a constant, has a program of its
+// own. Mutants that change nothing that could be seen are listed in equivalent.txt, with the reason, and are not counted.
 //
 // No tool that is kept does this: those for Go know the tests of the package alone, which is half of ours, and work on copies of the
 // tree or choose no sample.
@@ -21,9 +22,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // rooms are the folders that people write and whose tests are to see every change.
@@ -34,13 +39,20 @@ func main() {
 	flag.Uint64Var(&c.seed, "seed", 1, "chooses the mutants")
 	flag.IntVar(&c.count, "mutants", 200, "how many mutants to test")
 	flag.IntVar(&c.from, "from", 0, "leave out those before this place in the order, to go on where an earlier run ended")
-	flag.DurationVar(&c.time, "timeout", 5*time.Minute, "how long the tests of a mutant may take, each of the two kinds")
+	flag.IntVar(&c.beside, "parallel", runtime.NumCPU(), "how many mutants are tested at once")
+	flag.DurationVar(&c.grace, "grace", 30*time.Second, "how much longer than 4 times what they take without a mutant tests may take with one")
 	flag.Float64Var(&c.least, "least", 0, "fail if fewer of a hundred are killed")
 	flag.StringVar(&c.root, "root", ".", "the root of the module")
 	flag.StringVar(&c.then, "then", "./conformance", "the package whose tests run where those of the mutant's own package passed; empty: none")
 	folders := flag.String("rooms", rooms, "where to plant mutants: folders, with commas between them")
 	flag.Parse()
 	c.rooms = strings.Split(*folders, ",")
+
+	// A mutant may take memory without end. What a process may address, its children may.
+	most := syscall.Rlimit{Cur: 8 << 30, Max: 8 << 30}
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &most); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate: nothing bounds the memory of a mutant:", err)
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -53,15 +65,16 @@ func main() {
 
 // campaign is one run over a sample.
 type campaign struct {
-	root  string
-	rooms []string
-	seed  uint64
-	count int
-	from  int // the first place in the order
-	time  time.Duration
-	then  string
-	least float64 // percent
-	out   io.Writer
+	root   string
+	rooms  []string
+	seed   uint64
+	count  int
+	from   int // the first place in the order
+	beside int // how many at once
+	then   string
+	grace  time.Duration
+	least  float64 // percent
+	out    io.Writer
 }
 
 // run tests the sample and reports. It fails if too few are killed, if the tests fail without any mutant, or if the context ends.
@@ -76,47 +89,97 @@ func (c *campaign) run(ctx context.Context) error {
 	}
 
 	rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) //nolint:gosec // G404: an order, which must be the same again with the same seed
-	tests, err := newTests(c.root, c.then, c.time)
+	tests, err := newTests(c.root, c.then, c.grace)
 	if err != nil {
 		return err
 	}
-
 	defer tests.close()
 
 	fmt.Fprintf(c.out, "%d places can change in %s; seed %d\n", len(all), strings.Join(c.rooms, ", "), c.seed)
-	tested, killed, same := 0, 0, 0
-	var survivors []mutant
-	for place, m := range all {
-		if place < c.from {
-			continue
-		}
-		if tested == c.count {
-			break
-		}
-		if equivalent[m.key()] {
-			same++
-			continue
-		}
-
-		start := time.Now()
-		verdict, err := tests.try(ctx, m)
-		if err != nil {
+	s := sample{campaign: c, tests: tests, all: all, next: c.from}
+	for s.tested < c.count && s.next < len(all) {
+		if err := s.some(ctx, equivalent); err != nil {
 			return err
 		}
-		if verdict == unbuilt {
-			continue // the compiler sees it: it is no mutant
-		}
+	}
+	return c.report(s.tested, s.killed, s.same, s.survivors)
+}
 
-		tested++
-		fmt.Fprintf(c.out, "%3d %-24s %4.0f s  %s:%d: %s\n", place, verdict, time.Since(start).Seconds(), m.file, m.line, m.change())
-		if verdict == survived {
-			survivors = append(survivors, m)
-		} else {
-			killed++
+// sample is the state of a run.
+type sample struct {
+	*campaign
+	tests *tests
+	all   []mutant
+	next  int // the place of the first that was not chosen yet
+	same  int // that change nothing
+
+	mu             sync.Mutex
+	tested, killed int
+	survivors      []mutant
+}
+
+// some takes as many of the order as are missing, and tests those of them that compile: those in functions in one program, each
+// other one in its own.
+func (s *sample) some(ctx context.Context, equivalent map[string]bool) error {
+	inFunctions := map[int]mutant{}
+	var chosen []int
+	for ; len(chosen) < s.count-s.tested && s.next < len(s.all); s.next++ {
+		m := s.all[s.next]
+		if equivalent[m.key()] {
+			s.same++
+			continue
+		}
+		chosen = append(chosen, s.next)
+		if m.in != nil {
+			inFunctions[s.next+1] = m
 		}
 	}
 
-	return c.report(tested, killed, same, survivors)
+	together, err := s.tests.inOne(ctx, inFunctions)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, s.beside))
+	for _, place := range chosen {
+		m, n := s.all[place], place+1
+		if _, built := inFunctions[n]; m.in != nil && !built {
+			continue // the compiler sees it: it is no mutant
+		}
+
+		group.Go(func() error {
+			start, p, err := time.Now(), together, error(nil)
+			if m.in == nil {
+				p, err = s.tests.alone(m)
+			}
+			if err != nil {
+				return err
+			}
+			verdict, err := s.tests.try(ctx, p, n, m)
+			if err == nil {
+				s.took(place, m, verdict, time.Since(start))
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// took takes in a verdict, and prints it.
+func (s *sample) took(place int, m mutant, v verdict, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v == unbuilt {
+		return
+	}
+
+	s.tested++
+	fmt.Fprintf(s.out, "%3d %-24s %4.0f s  %s:%d: %s\n", place, v, took.Seconds(), m.file, m.line, m.change())
+	if v == survived {
+		s.survivors = append(s.survivors, m)
+	} else {
+		s.killed++
+	}
 }
 
 func (c *campaign) report(tested, killed, same int, survivors []mutant) error {

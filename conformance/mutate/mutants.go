@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -18,10 +19,22 @@ import (
 type mutant struct {
 	file     string // from the root of the module, with slashes
 	line     int
-	from, to int    // bytes of the file that the new text stands for
-	old, new string // texts
-	context  string // the line, without the space around it
+	from, to int       // bytes of the file that the new text stands for
+	old, new string    // texts
+	context  string    // the line, without the space around it
+	in       *function // nil if it is in none
 }
+
+// function is a function that can be changed in one place or another, with its body.
+type function struct {
+	pkg  string // its package's name
+	text []byte // of the file
+	set  *token.FileSet
+	decl *ast.FuncDecl
+}
+
+// at gives the byte of the file where something is.
+func (f *function) at(pos token.Pos) int { return f.set.Position(pos).Offset }
 
 // change reports what is changed, in one line.
 func (m mutant) change() string {
@@ -40,7 +53,7 @@ func (m mutant) apply(text []byte) []byte {
 	return slices.Concat(text[:m.from], []byte(m.new), text[m.to:])
 }
 
-// mutantsOf gives the mutants of every file below the folders that people write: no tests, nothing generated.
+// mutantsOf gives the mutants of every file below the folders that people write: no tests, nothing generated, nothing for other systems.
 func mutantsOf(root string, folders []string) (all []mutant, err error) {
 	for _, folder := range folders {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry os.DirEntry, err error) error {
@@ -53,6 +66,10 @@ func mutantsOf(root string, folders []string) (all []mutant, err error) {
 			}
 			if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".gen.go") {
 				return nil
+			}
+
+			if built, err := build.Default.MatchFile(filepath.Dir(path), name); err != nil || !built { // for another system
+				return err
 			}
 
 			text, err := os.ReadFile(path) //nolint:gosec // G122: the checkout of who runs it
@@ -89,7 +106,9 @@ func mutantsIn(file string, text []byte) ([]mutant, error) {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Body != nil {
+				f.in = &function{pkg: parsed.Name.Name, text: text, set: set, decl: d}
 				ast.Inspect(d.Body, f.visit)
+				f.in = nil
 			}
 		case *ast.GenDecl: // limits and sizes
 			if d.Tok == token.CONST || d.Tok == token.VAR {
@@ -107,6 +126,7 @@ type finder struct {
 	file  string
 	text  []byte
 	set   *token.FileSet
+	in    *function // nil outside of functions
 	found []mutant
 }
 
@@ -117,9 +137,12 @@ func (f *finder) add(from, to token.Pos, changed ...string) {
 		line = line[:i]
 	}
 	for _, text := range changed {
+		if text == string(f.text[begin.Offset:end.Offset]) { // an assignment to _
+			continue
+		}
 		f.found = append(f.found, mutant{
 			file: f.file, line: begin.Line, from: begin.Offset, to: end.Offset,
-			old: string(f.text[begin.Offset:end.Offset]), new: text, context: strings.TrimSpace(string(line)),
+			old: string(f.text[begin.Offset:end.Offset]), new: text, context: strings.TrimSpace(string(line)), in: f.in,
 		})
 	}
 }
