@@ -44,6 +44,7 @@ func main() {
 	flag.Float64Var(&c.least, "least", 0, "fail if fewer of a hundred are killed")
 	flag.StringVar(&c.root, "root", ".", "the root of the module")
 	flag.StringVar(&c.then, "then", "./conformance", "the package whose tests run where those of the mutant's own package passed; empty: none")
+	flag.StringVar(&c.only, "then-run", "^TestRules_HoldOnBerth$", "which tests of that package, as -run of go test: the others judge the same rules elsewhere, or the rules themselves")
 	folders := flag.String("rooms", rooms, "where to plant mutants: folders, with commas between them")
 	flag.Parse()
 	c.rooms = strings.Split(*folders, ",")
@@ -72,6 +73,7 @@ type campaign struct {
 	from   int // the first place in the order
 	beside int // how many at once
 	then   string
+	only   string // which tests of it
 	grace  time.Duration
 	least  float64 // percent
 	out    io.Writer
@@ -89,7 +91,7 @@ func (c *campaign) run(ctx context.Context) error {
 	}
 
 	rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) //nolint:gosec // G404: an order, which must be the same again with the same seed
-	tests, err := newTests(c.root, c.then, c.grace)
+	tests, err := newTests(c.root, c.then, c.only, c.grace)
 	if err != nil {
 		return err
 	}

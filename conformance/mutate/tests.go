@@ -35,9 +35,9 @@ const (
 
 // tests compiles the tests over changed files, and runs them.
 type tests struct {
-	root, then string
-	dir        string        // of the changed files and the programs
-	grace      time.Duration // that tests have beside a multiple of what they take otherwise
+	root, then, only string
+	dir              string        // of the changed files and the programs
+	grace            time.Duration // that tests have beside a multiple of what they take otherwise
 
 	mu    sync.Mutex
 	takes map[string]*measured // by the package, how long its tests take without a mutant
@@ -49,13 +49,13 @@ type measured struct {
 	err  error
 }
 
-func newTests(root, then string, grace time.Duration) (*tests, error) {
+func newTests(root, then, only string, grace time.Duration) (*tests, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "berth-mutate-")
-	return &tests{root: root, then: then, dir: dir, grace: grace, takes: map[string]*measured{}}, err
+	return &tests{root: root, then: then, only: only, dir: dir, grace: grace, takes: map[string]*measured{}}, err
 }
 
 func (t *tests) close() { _ = os.RemoveAll(t.dir) }
@@ -235,15 +235,19 @@ func (t *tests) stage(ctx context.Context, p *program, n int, of string, limit t
 	if err != nil || file == "" {
 		return result{passed: true, ended: true}, err
 	}
-	run := func(more ...string) (result, error) {
+	only := ""
+	if of == t.then {
+		only = t.only
+	}
+	run := func(which string) (result, error) {
 		within, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests end themselves first; what they wait for then may not
 		defer cancel()
 		return t.run(within, filepath.Join(t.root, filepath.FromSlash(of)), []string{planted + "=" + strconv.Itoa(n)},
-			file, append([]string{"-test.failfast", "-test.timeout=" + limit.String()}, more...)...)
+			file, "-test.failfast", "-test.timeout="+limit.String(), "-test.run="+which)
 	}
 
 	for range 3 {
-		if r, err = run(); err != nil || r.passed || !r.ended {
+		if r, err = run(only); err != nil || r.passed || !r.ended {
 			return r, err
 		}
 		named := failed.FindStringSubmatch(r.output)
@@ -251,7 +255,7 @@ func (t *tests) stage(ctx context.Context, p *program, n int, of string, limit t
 			return r, nil
 		}
 
-		again, err := run("-test.run=^" + named[1] + "$")
+		again, err := run("^" + named[1] + "$")
 		if err != nil || !again.passed {
 			return again, err
 		}
