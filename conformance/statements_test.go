@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -39,11 +40,14 @@ type failing struct {
 // held is from when on a request is one that is held until something happens: what is asked of the store then is not of its own.
 const held = 100 * time.Millisecond
 
+// frame is what begins and ends transactions. That it fails is a fault of the disk, of which there are other tests.
+var frame = regexp.MustCompile(`^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|PRAGMA)\b`)
+
 // statement is what faulttest asks.
-func (f *failing) statement(string) error {
+func (f *failing) statement(query string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.in || f.failed || time.Since(f.since) > held {
+	if !f.in || frame.MatchString(query) || f.failed || time.Since(f.since) > held {
 		return nil
 	}
 	if f.left--; f.left >= 0 {
@@ -86,14 +90,17 @@ func (f *failing) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 
 	res, err := f.RoundTripper.RoundTrip(req)
-	if failed := f.end(operation); !failed || err != nil || res.StatusCode < 500 {
+	if failed := f.end(operation); !failed || err != nil {
+		return res, err
+	}
+	said, err := refused(res)
+	if err != nil || !said {
 		return res, err
 	}
 
 	f.mu.Lock()
 	f.first[operation]++
 	f.mu.Unlock()
-	_, _ = io.Copy(io.Discard, res.Body)
 	_ = res.Body.Close()
 	again := req.Clone(req.Context())
 	if req.GetBody != nil {
@@ -102,6 +109,17 @@ func (f *failing) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	return f.RoundTripper.RoundTrip(again)
+}
+
+// refused reports whether an answer says that something went wrong here: GraphQL does so in its body.
+func refused(res *http.Response) (bool, error) {
+	if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") || res.Request.URL.Path != "/graphql" {
+		return res.StatusCode >= 500, nil
+	}
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return bytes.Contains(body, []byte(`"code":"INTERNAL"`)), err
 }
 
 func TestRules_HoldWhereAStatementFailsUnderEveryRequest(t *testing.T) {
