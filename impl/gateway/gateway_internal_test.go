@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -84,6 +85,50 @@ func openGate(t *testing.T, pods func(line string) podsBy) *gate {
 		return ssh.NewClient(conn, channels, requests), nil
 	}
 	return g
+}
+
+// from is a connection that comes from an address.
+type from struct {
+	net.Conn
+	address net.IP
+}
+
+func (f from) RemoteAddr() net.Addr { return &net.TCPAddr{IP: f.address, Port: 50_000} }
+
+func TestGateway_NobodyTakesThePlacesOfAll(t *testing.T) {
+	t.Parallel()
+	g := &Gateway{Config: Config{Ending: t.Context(), Clock: compute.SystemClock{}}, open: map[net.Conn]visitor{}}
+	take := func(address string) (net.Conn, bool) {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _ = theirs.Close() })
+		conn := from{ours, net.ParseIP(address)}
+		return conn, g.takes(conn)
+	}
+
+	var silent []net.Conn
+	for i := range mostOfOrigin {
+		conn, ok := take(fmt.Sprintf("2001:db8::%x", i))
+		require.True(t, ok)
+		silent = append(silent, conn)
+	}
+	_, ok := take("2001:db8::ffff")
+	require.False(t, ok, "of the same network")
+	g.leave(silent[0])
+	other, ok := take("192.0.2.1")
+	require.True(t, ok)
+	_, ok = take("2001:db8::ffff")
+	require.True(t, ok, "one has left")
+
+	require.True(t, g.known(silent[1], "u"))
+	_, ok = take("2001:db8::fffe")
+	require.True(t, ok, "it is known who one is")
+	for i := range mostOfUser - 1 {
+		conn, ok := take(fmt.Sprintf("198.51.100.%d", i))
+		require.True(t, ok)
+		require.True(t, g.known(conn, "u"))
+	}
+	require.False(t, g.known(other, "u"))
+	require.True(t, g.known(other, "another"))
 }
 
 // TestGateway_LoginThatEndsWithTheServerHoldsNothingUp: who logs in while all are told to end is given the same moment, and no longer.
