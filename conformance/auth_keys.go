@@ -72,7 +72,7 @@ var _ = area(func() {
 		c.newSecret(had)
 		c.newSecret(other)
 		reference := func(name string) string { return "{{ RUNPOD_SECRET_" + name + " }}" }
-		id := c.newPod(`{"name":"a","image":"i","gpu":{"id":"NVIDIA L4"},"env":{"A":"`+reference(had)+`"}}`)
+		id := c.newPod(`{"name":"a","image":"i","gpu":{"id":"NVIDIA L4"},"env":{"A":"` + reference(had) + `"}}`)
 		_, token := c.newKey("", "pod:"+id)
 		as := func(body string) Answer {
 			return c.Send(Request{Method: "PATCH", URL: c.URL + "/v2/pods/" + id, Body: body, Key: "Bearer " + token})
