@@ -231,7 +231,9 @@ var _ = area(func() {
 		require.Equal(c, []any{"k3", "-x", map[string]any{"A": "1"}, 30.0, []any{"80/http"}}, []any{have["image"], have["args"], have["env"], have["disk"], have["ports"]})
 		have = c.read(brought)
 		require.Equal(c, []any{"k3", "-x", map[string]any{"A": "1"}}, []any{have["image"], have["args"], have["env"]})
-		c.saveEndpoint(func(in *endpointInput) { in.Id, in.Template = e.Id, &graphclient.EndpointTemplateInput{ImageName: to("k")} })
+		c.saveEndpoint(func(in *endpointInput) {
+			in.Id, in.Template = e.Id, &graphclient.EndpointTemplateInput{ImageName: to("k")}
+		})
 
 		other := c.serverlessTemplate("named")
 		both := `id:"` + *e.Id + `",templateId:"` + *other + `",template:{imageName:"l"}`
