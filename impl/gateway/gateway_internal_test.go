@@ -166,6 +166,41 @@ func TestGateway_LoginThatEndsWithTheServerHoldsNothingUp(t *testing.T) {
 	<-logged // it may have come through, or not
 }
 
+// TestGateway_ASessionThatAsksForNothingEndsWithTheConnection: it would hold what the client sends.
+func TestGateway_ASessionThatAsksForNothingEndsWithTheConnection(t *testing.T) {
+	t.Parallel()
+	g := openGate(t, func(line string) podsBy {
+		return func() ([]string, error) { return []string{line}, nil }
+	})
+	go func() {
+		for range g.limits { // nobody looks at them here
+		}
+	}()
+	client, err := g.login()
+	require.NoError(t, err)
+	_, requests, err := client.OpenChannel("session", nil)
+	require.NoError(t, err)
+	go ssh.DiscardRequests(requests)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = client.Wait()
+	}()
+
+	seconds := 0
+	require.Eventually(t, func() bool {
+		g.clock.Advance(time.Second)
+		seconds++
+		select {
+		case <-gone:
+			return true
+		default:
+			return false
+		}
+	}, 10*time.Second, 20*time.Millisecond)
+	require.GreaterOrEqual(t, seconds, int(graceTime/time.Second))
+}
+
 // TestGateway_StaysWhileNobodyCanSayWhoMay: a store that is away for a while ends no connection, and a key that is gone does.
 func TestGateway_StaysWhileNobodyCanSayWhoMay(t *testing.T) {
 	t.Parallel()

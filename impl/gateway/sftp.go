@@ -64,7 +64,7 @@ type files struct {
 
 // How many bytes of what a command writes are kept.
 const (
-	mostFolder = 16 << 20 // a folder of 100,000 files has less
+	mostFolder = 4 << 20 // a folder of 50,000 files has less
 	mostOutput = 64 << 10
 )
 
