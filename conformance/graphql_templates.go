@@ -256,7 +256,7 @@ var _ = area(func() {
 		cpu := c.saveTemplate("cpu", func(in *templateInput) { in.VolumeInGb = 20 })
 		deployed := c.deployCPU(graphclient.DeployCpuPodInput{TemplateId: cpu.Id})
 		require.Equal(c, "i", *deployed.ImageName)
-		require.NotContains(c, c.getPod(*deployed.Id)["mounts"], "persistent", "a CPU pod cannot have it")
+		require.NotContains(c, c.getPod(deployed.Id)["mounts"], "persistent", "a CPU pod cannot have it")
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{deployCpuPod(input:{instanceId:"cpu3g-2-8"}){id}}`), 200, "INVALID"), "imageName")
 	})
 })
