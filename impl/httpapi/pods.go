@@ -112,6 +112,9 @@ func (h restHandlers) UpdatePod(c echo.Context, id string) error {
 func (h restHandlers) PodAction(c echo.Context, id string) error {
 	action := compute.PodEvent(bodyOf[rest.PodActionRequest](c).Action)
 	if key := callerOf(c); action == compute.PodStart && !key.Allows(compute.ScopeRESTWrite) { // a limit of what pods cost may be in force for other keys
+		if _, err := h.Control.GetPod(contextOf(c), key.UserID, compute.PodID(id)); err != nil {
+			return err
+		}
 		return key.LacksScope(compute.ScopeRESTWrite)
 	}
 	pod, err := h.Control.ActOnPod(contextOf(c), callerOf(c).UserID, compute.PodID(id), action)
