@@ -93,7 +93,7 @@ type from struct {
 	address net.IP
 }
 
-func (f from) RemoteAddr() net.Addr { return &net.TCPAddr{IP: f.address, Port: 50_000} }
+func (f *from) RemoteAddr() net.Addr { return &net.TCPAddr{IP: f.address, Port: 50_000} }
 
 func TestGateway_NobodyTakesThePlacesOfAll(t *testing.T) {
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestGateway_NobodyTakesThePlacesOfAll(t *testing.T) {
 	take := func(address string) (net.Conn, bool) {
 		ours, theirs := net.Pipe()
 		t.Cleanup(func() { _ = theirs.Close() })
-		conn := from{ours, net.ParseIP(address)}
+		conn := &from{ours, net.ParseIP(address)}
 		return conn, g.takes(conn)
 	}
 

@@ -216,7 +216,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	}
 	had := c.head.Add(int64(n)) - int64(n)
 	if more := max(had+int64(n)-freeHead, 0) - max(had-freeHead, 0); more > 0 && c.of.heads.Add(more) > mostHeads {
-		return 0, errHeads
+		return 0, &net.OpError{Op: "read", Net: "tcp", Err: errHeads} // which net/http answers by nothing
 	}
 	return n, err
 }
