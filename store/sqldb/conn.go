@@ -9,7 +9,6 @@ import (
 	"io"
 
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/store/internal/statements"
 )
 
 // Dialect is what differs between engines in the statements of this package.
@@ -114,12 +113,6 @@ func (c *Conn) statement(driverConn any) (s statement, err error) {
 // run runs a statement, by exec or by ask, and gives what it gave. It forgets the arguments: they may be large. While the database is
 // asked, an engine may have others run side by side: what is asked is read before that, and what it gave is written after it.
 func (c *Conn) run(by func(driverConn any) error, query string, args []any) (sql.Result, driver.Rows, error) {
-	if fail := statements.Fail.Load(); fail != nil {
-		if err := (*fail)(query); err != nil {
-			return nil, nil, err
-		}
-	}
-
 	c.asked = asked{query: query, args: args}
 	err := c.conn.Raw(by)
 	gave := c.asked
