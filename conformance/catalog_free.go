@@ -164,7 +164,7 @@ var _ = area(func() {
 		require.Equal(c, "NONE", c.row("gpus", l4, query)["availability"])
 		require.Empty(c, versions())
 		restore()
-		restore = c.capacity(l4s("EU-RO-1", 1, ""), l4s("EU-RO-1", 1, ""))
+		restore = c.capacity(l4s("EU-RO-1", 1, `,"cudaVersion":"12.8"`), l4s("EU-RO-1", 1, `,"cudaVersion":"12.8"`))
 		require.Equal(c, "LOW", c.row("gpus", l4, query)["availability"])
 		require.NotEmpty(c, versions())
 		require.Equal(c, "NONE", c.row("gpus", l4, query+"&cloud=COMMUNITY")["availability"])
