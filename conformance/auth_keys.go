@@ -67,6 +67,43 @@ var _ = area(func() {
 		c.Refused(as("GET", "/logs", ""), 404)
 	})
 
+	add("auth.scopes.pod.secrets", []string{"updatePod", "getPod"}, func(c *Check) {
+		had, other := c.own("had"), c.own("other")
+		c.newSecret(had)
+		c.newSecret(other)
+		reference := func(name string) string { return "{{ RUNPOD_SECRET_" + name + " }}" }
+		id := c.newPod(`{"name":"a","image":"i","gpu":{"id":"NVIDIA L4"},"env":{"A":"` + reference(had) + `"}}`)
+		_, token := c.newKey("", "pod:"+id)
+		as := func(body string) Answer {
+			return c.Send(Request{Method: "PATCH", URL: c.URL + "/v2/pods/" + id, Body: body, Key: "Bearer " + token})
+		}
+
+		for body, named := range map[string]string{
+			`{"env":{"A":"` + reference(other) + `"}}`: "env", `{"env":{"A":"` + reference(had) + `","B":"x` + reference(other) + `"}}`: "env",
+			`{"registry":"` + c.newRegistry() + `"}`: "registry", `{"name":"b","templateId":"` + c.bareTemplateOf("") + `"}`: "templateId",
+		} {
+			a := as(body)
+			c.Refused(a, 403)
+			require.Contains(c, a.JSON["detail"], named)
+		}
+		require.Equal(c, map[string]any{"A": reference(had)}, c.getPod(id)["env"])
+
+		require.Equal(c, 200, as(`{"env":{"B":"`+reference(had)+`","C":"d"}}`).Status)
+		c.patched(id, `{"env":{"A":"`+reference(other)+`"}}`)
+	})
+
+	add("auth.scopes.pod.start", []string{"podAction"}, func(c *Check) {
+		id := c.newPod(gpuPod)
+		_, token := c.newKey("", "pod:"+id)
+		act := func(action string) Answer {
+			return c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods/" + id + "/action", Body: `{"action":"` + action + `"}`, Key: "Bearer " + token})
+		}
+		require.Equal(c, 200, act("stop").Status)
+		c.Refused(act("start"), 403)
+		require.Equal(c, "EXITED", c.getPod(id)["status"])
+		require.Equal(c, 200, c.act(id, "start").Status)
+	})
+
 	add("auth.scopes.pod.other", []string{"getPod", "updatePod", "podAction", "deletePod", "getPodLogs"}, func(c *Check) {
 		id := c.exited()
 		_, token := c.newKey("", "pod:"+c.newPod(gpuPod), "queue:*:invoke")

@@ -152,11 +152,21 @@ var _ = area(func() {
 
 	add("catalog.availability.clusters", one, func(c *Check) {
 		query := "include=AVAILABILITY&product=CLUSTER"
-		restore := c.capacity(l4s("EU-RO-1", 1, ""), l4s("AP-JP-1", 1, ""))
+		versions := func() (available []any) {
+			for _, v := range c.row("gpus", l4, query)["cudaVersions"].([]any) {
+				if v := v.(map[string]any); v["available"] == true {
+					available = append(available, v["version"])
+				}
+			}
+			return available
+		}
+		restore := c.capacity(l4s("EU-RO-1", 1, `,"cudaVersion":"12.8"`), l4s("AP-JP-1", 1, `,"cudaVersion":"12.8"`))
 		require.Equal(c, "NONE", c.row("gpus", l4, query)["availability"])
+		require.Empty(c, versions())
 		restore()
-		restore = c.capacity(l4s("EU-RO-1", 1, ""), l4s("EU-RO-1", 1, ""))
+		restore = c.capacity(l4s("EU-RO-1", 1, `,"cudaVersion":"12.8"`), l4s("EU-RO-1", 1, `,"cudaVersion":"12.8"`))
 		require.Equal(c, "LOW", c.row("gpus", l4, query)["availability"])
+		require.NotEmpty(c, versions())
 		require.Equal(c, "NONE", c.row("gpus", l4, query+"&cloud=COMMUNITY")["availability"])
 		restore()
 	})

@@ -327,14 +327,27 @@ var _ = area(func() {
 			want = append(want, *c.flashBuild(*app.Id, c.flashArtifact(fmt.Sprint(i))).Id)
 		}
 
-		var have []string
-		for _, b := range c.readFlashApp(*app.Id).FlashBuilds {
-			have = append(have, *b.Id)
+		ids := func() (have []string) {
+			for _, b := range c.readFlashApp(*app.Id).FlashBuilds {
+				have = append(have, *b.Id)
+			}
+			return have
 		}
+		have := ids()
 		want = append([]string{*runs.Id}, want[1:]...)
 		slices.Reverse(want)
 		require.Equal(c, want, have, "newest first")
 		require.Equal(c, 200, c.flashGet(*c.readFlashEnvironment(*environment.Id).ActiveArtifact.DownloadUrl).Status)
+
+		slow := c.flashArtifact("slow")
+		to, key := c.flashUpload(*app.Id, len(slow))
+		for i := range 10 {
+			c.flashBuild(*app.Id, c.flashArtifact(fmt.Sprint("later ", i)))
+		}
+		require.Equal(c, 200, c.flashPut(to, slow).Status)
+		late := *c.flashFinalized(*app.Id, key, nil).Id
+		require.Contains(c, ids(), late, "it is the newest, whenever its upload began")
+		require.Len(c, ids(), 11)
 	})
 })
 
@@ -358,6 +371,15 @@ var _ = area(func() {
 		require.Equal(c, [][]string{{"first"}, {"second"}}, [][]string{in(*production.Id), in(*staging.Id)})
 		a := c.savingEndpoint(`id:` + quoted(*first.Id) + `,flashEnvironmentId:"none"`)
 		require.Contains(c, c.wrongly(a, 200, "NOT_FOUND"), "environment")
+
+		one, two := c.flashBuild(*app.Id, c.flashArtifact("one")), c.flashBuild(*app.Id, c.flashArtifact("two"))
+		c.flashDeployed(*production.Id, *one.Id)
+		c.flashDeployed(*staging.Id, *two.Id)
+		releases := func() []any { return c.read(endpointPath + "/" + *first.Id + "/releases")["releases"].([]any) }
+		before := len(releases())
+		c.saveEndpoint(func(in *endpointInput) { in.Id, in.FlashEnvironmentId = first.Id, staging.Id })
+		require.Len(c, releases(), before+1, "its workers run another build now")
+		require.Equal(c, c.parsed(`[{"field":"flashBuildId","old":`+quoted(*one.Id)+`,"new":`+quoted(*two.Id)+`}]`), releases()[0].(map[string]any)["diff"])
 	})
 
 	add("flash.delete", nil, func(c *Check) {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"path"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -211,6 +212,28 @@ var _ = area(func() {
 		require.Equal(c, *e.TemplateId, *again.TemplateId)
 		require.Equal(c, *e.Version+1, *again.Version)
 		require.Equal(c, []any{"k", "k"}, []any{c.read(at)["image"], c.read(endpointPath + "/" + *e.Id)["image"]})
+
+		require.Equal(c, 200, c.REST("PATCH", endpointPath+"/"+*e.Id, `{"env":{"B":"3"},"args":"-z"}`).Status)
+		c.saveEndpoint(func(in *endpointInput) {
+			in.Id, in.Template = e.Id, &graphclient.EndpointTemplateInput{ImageName: to("k2")}
+		})
+		have := c.read(endpointPath + "/" + *e.Id)
+		require.Equal(c, []any{"k2", "-z", map[string]any{"B": "3"}, 64.0}, []any{have["image"], have["args"], have["env"], have["disk"]}, "what is given is changed")
+		require.Equal(c, "brought along", c.read(at)["name"])
+
+		bare := c.newEndpoint(fullEndpoint)
+		c.saveEndpoint(func(in *endpointInput) {
+			in.Id, in.Template = to(path.Base(bare)), &graphclient.EndpointTemplateInput{Name: to(c.own("late")), ImageName: to("k3")}
+		})
+		have = c.read(bare)
+		brought := templates + "/" + *c.graphEndpoint(path.Base(bare)).TemplateId
+		c.owns(brought, "")
+		require.Equal(c, []any{"k3", "-x", map[string]any{"A": "1"}, 30.0, []any{"80/http"}}, []any{have["image"], have["args"], have["env"], have["disk"], have["ports"]})
+		have = c.read(brought)
+		require.Equal(c, []any{"k3", "-x", map[string]any{"A": "1"}}, []any{have["image"], have["args"], have["env"]})
+		c.saveEndpoint(func(in *endpointInput) {
+			in.Id, in.Template = e.Id, &graphclient.EndpointTemplateInput{ImageName: to("k")}
+		})
 
 		other := c.serverlessTemplate("named")
 		both := `id:"` + *e.Id + `",templateId:"` + *other + `",template:{imageName:"l"}`

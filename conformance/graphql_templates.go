@@ -253,8 +253,10 @@ var _ = area(func() {
 		require.Equal(c, map[string]any{"size": 20.0, "path": "/e"}, own["mounts"].(map[string]any)["persistent"])
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"`+rtx4090+`",templateId:"nosuch"}){id}}`), 200, "NOT_FOUND"), "templateId")
 
-		cpu := c.saveTemplate("cpu", nil)
-		require.Equal(c, "i", *c.deployCPU(graphclient.DeployCpuPodInput{TemplateId: cpu.Id}).ImageName)
+		cpu := c.saveTemplate("cpu", func(in *templateInput) { in.VolumeInGb = 20 })
+		deployed := c.deployCPU(graphclient.DeployCpuPodInput{TemplateId: cpu.Id})
+		require.Equal(c, "i", *deployed.ImageName)
+		require.NotContains(c, c.getPod(deployed.Id)["mounts"], "persistent", "a CPU pod cannot have it")
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{deployCpuPod(input:{instanceId:"cpu3g-2-8"}){id}}`), 200, "INVALID"), "imageName")
 	})
 })

@@ -132,6 +132,9 @@ var _ = area(func() {
 		require.GreaterOrEqual(c, gpu["memory"], 1.0)
 		for _, member := range []string{"minRamPerGpu", "minVcpuCountPerGpu"} {
 			c.detailHas(withGPU(`{"id":"NVIDIA L4","`+member+`":100000}`), 400, "100000")
+			for _, count := range []string{"2", "4"} { // so much of each GPU that all of it together is beyond 64 bits
+				c.detailHas(withGPU(`{"id":"NVIDIA L4","count":`+count+`,"`+member+`":4611686018427387904}`), 400, "")
+			}
 		}
 	})
 

@@ -94,6 +94,21 @@ var _ = area(func() {
 		}
 	})
 
+	add("graphql.spot.bid.cloud", []string{"getPod"}, func(c *Check) {
+		for _, row := range c.data(c.graphQL(`{gpuTypes{id securePrice secureSpotPrice communityPrice communitySpotPrice}}`))["gpuTypes"].([]any) {
+			gpu := row.(map[string]any)
+			secure, community := gpu["secureSpotPrice"].(float64), gpu["communitySpotPrice"].(float64)
+			if secure == 0 || secure >= community || gpu["communityPrice"].(float64) >= gpu["securePrice"].(float64) { // else the cheaper cloud is the one that the bid reaches, too
+				continue
+			}
+			bid := strconv.FormatFloat(secure, 'f', -1, 64)
+			a := c.graphQL(`mutation{podRentInterruptable(input:{gpuTypeId:"` + gpu["id"].(string) + `",cloudType:ALL,bidPerGpu:` + bid + `,imageName:"i"}){id}}`)
+			require.Equal(c, "SECURE", c.getPod(c.idOf(a))["cloud"])
+			return
+		}
+		c.Skip("no GPU type is cheaper to bid for in the dearer cloud")
+	})
+
 	add("graphql.spot.full", nil, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 0, ""))()
 		require.Contains(c, c.wrongly(c.renting(`bidPerGpu:0.4`), 200, "REJECTED"), "no longer any instances available with the request specifications")

@@ -75,7 +75,8 @@ func (s Services) podView(p compute.Pod, now time.Time) *graph.Pod {
 	}
 	slices.SortFunc(v.Env, func(a, b *string) int { return strings.Compare(*a, *b) })
 	if g := p.GPU; g != nil {
-		v.GpuCount, v.VcpuCount, v.MemoryInGb = number(g.Count), whole(gpu.VCPUPerGPU*g.Count), whole(gpu.MemoryGBPerGPU*g.Count)
+		at := s.Control.PlaceOf(p)
+		v.GpuCount, v.VcpuCount, v.MemoryInGb = number(g.Count), whole(at.VCPUs), whole(at.MemoryGB)
 	}
 	if c := p.CPU; c != nil {
 		v.VcpuCount, v.MemoryInGb = whole(c.VCPUCount), whole(c.MemoryGB)

@@ -90,7 +90,7 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 	}
 
 	addSettings(cmd, cmd.Flags(), devSettings())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready; with --input the job")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints, and metricsUrl and ssh where there are such) when ready; with --input the job")
 	cmd.Flags().StringVar(&once, "input", "", "run one job with this input, JSON, @FILE, or @- for the standard input, print it and end")
 	return cmd
 }

@@ -119,7 +119,7 @@ Every setting can also be in the environment or in a configuration file; see ber
 
 	addSettings(cmd, cmd.Flags(), settingsFor(setting.Server, setting.Serve))
 	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, controlsKey, metricsUrl, endpoints) when ready")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, endpoints, and key, controlsKey, metricsUrl and ssh where there are such) when ready")
 	return cmd
 }
 

@@ -45,7 +45,7 @@ file it is.
 		use         setting.Use
 		title, says string
 	}{
-		{setting.Server, "Of a server", "`berth serve` and `berth dev` have them. In a Go program they are fields of `berth.Options`, where there is one."},
+		{setting.Server, "Of a server", "`berth serve` and `berth dev` have them. In a Go program they are fields of `berth.Options`, where there is one. The defaults are those of `berth serve`. `berth dev` has `private-webhooks` and\n`graphql-introspection` on. In `berth.Options` a switch that is not set is off, `Docs` and `Console` too, and no `Listen` is any free port."},
 		{setting.Serve, "Of `berth serve` alone", "`berth dev` has its own endpoint, and `berth.Options` has `Endpoints`."},
 		{setting.Client, "Of the commands that speak to a server", ""},
 	} {

@@ -54,7 +54,7 @@ func ScopeWork(id EndpointID) Scope { return Scope("queue:" + string(id) + ":wor
 // scopePod begins the scope of one pod.
 const scopePod = "pod:"
 
-// ScopePod permits to read, change, act on and delete one pod, and to read its logs (rules auth.scopes.pod.*).
+// ScopePod permits to read, change, stop, restart and delete one pod, and to read its logs (rules auth.scopes.pod.*).
 func ScopePod(id PodID) Scope { return scopePod + Scope(id) }
 
 // Allows reports whether the key holds the scope, through a wildcard or "all" too, and the role of its user allows it.

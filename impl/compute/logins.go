@@ -47,6 +47,7 @@ const (
 	LoginKept      = time.Hour        // after its end, so that a client which was late hears why
 	LoginsOfOrigin = 20               // of one origin that are pending
 	Logins         = 1000             // that are pending in all
+	LoginKeys      = 1000             // keys of a user with which no more come of logins: a key that came of one may approve others
 
 	LoginNameRunes = 100
 	loginAgent     = 200 // bytes

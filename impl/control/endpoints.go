@@ -202,7 +202,15 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 			return err
 		}
 
-		if diff := makingDiff(before, e); len(diff) > 0 {
+		diff := makingDiff(before, e)
+		if before.Environment != e.Environment {
+			moved, err := buildDiff(tx, before.Environment, e.Environment)
+			if err != nil {
+				return err
+			}
+			diff = append(diff, moved...)
+		}
+		if len(diff) > 0 {
 			if err := n.runtime.checkEndpoint(e); err != nil {
 				return err
 			}
@@ -222,12 +230,15 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 }
 
 // Delete cancels the endpoint's jobs, has its workers stopped and removes it (rule serverless.delete.jobs). It is NotFound
-// for everybody from the beginning. NotFound as for Get.
+// for everybody from the beginning, but for its user's next Delete if the storage fails one: that ends what is left. NotFound as for Get.
 func (n *Endpoints) Delete(ctx context.Context, user compute.UserID, id compute.EndpointID) error {
 	n.changing.Lock()
 	err := n.store.Write(ctx, func(tx store.Tx) error {
-		e, err := ownEndpoint(tx, user, id)
-		if err != nil {
+		e, err := tx.Endpoint(id)
+		if err == nil && e.UserID != user {
+			_, err = ownEndpoint(tx, user, id)
+		}
+		if err != nil || !e.DeletedAt.IsZero() {
 			return err
 		}
 		e.DeletedAt = tx.Wall()

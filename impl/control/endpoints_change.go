@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,12 +59,22 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 
 	set(&e.Name, x.Name)
 	env := x.Env
-	if x.Template != nil {
-		id, err := n.saveTemplate(tx, *e, *x.Template)
+	if m := x.Template; m != nil {
+		id, err := n.saveTemplate(tx, *e, *m)
 		if err != nil {
 			return err
 		}
-		x.TemplateID = &id
+		if e.TemplateID = id; e.Image == "" { // it is new: all that the template has is its own
+			x.TemplateID = &id
+		} else { // what is given is changed, and nothing else
+			x.Image, x.Args, x.DiskGB, x.RegistryID = cmp.Or(x.Image, m.Image), cmp.Or(x.Args, m.Args), cmp.Or(x.DiskGB, m.DiskGB), cmp.Or(x.RegistryID, m.RegistryID)
+			if x.Ports == nil {
+				x.Ports = m.Ports
+			}
+			if x.Env == nil {
+				x.Env, env = m.Env, m.Env
+			}
+		}
 	}
 
 	if x.TemplateID != nil {
@@ -136,6 +147,10 @@ func (n *Endpoints) saveTemplate(tx store.Resources, e compute.Endpoint, x Templ
 	case compute.NotFound:
 		t = newTemplate(n.ids.Template(), e.UserID, tx.Wall())
 		t.EndpointID = e.ID
+		if e.Image != "" { // the template is of the settings that the endpoint has
+			t.Name, t.Image, t.Args, t.DiskGB, t.RegistryID = e.Name, e.Image, e.Args, e.DiskGB, e.RegistryID
+			t.Ports, t.Env = slices.Clone(e.Ports), maps.Clone(e.Env)
+		}
 		if err := changeTemplate(tx, &t, x); err != nil {
 			return "", err
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
 )
 
 // makingDiff gives in which fields that workers are made of the endpoint changed. Each is named as it is published.
@@ -17,6 +18,28 @@ func makingDiff(before, after compute.Endpoint) (diff []compute.FieldChange) {
 		}
 	}
 	return diff
+}
+
+// buildDiff gives how the build changes that workers run, if the endpoint goes from one environment of a flash app to another.
+func buildDiff(tx store.FlashApps, from, to compute.FlashEnvironmentID) ([]compute.FieldChange, error) {
+	old, err := buildIn(tx, from)
+	if err != nil {
+		return nil, err
+	}
+	now, err := buildIn(tx, to)
+	if err != nil || now == old {
+		return nil, err
+	}
+	return []compute.FieldChange{{Field: "flashBuildId", Old: jsonOf(orNil(string(old))), New: jsonOf(orNil(string(now)))}}, nil
+}
+
+// buildIn gives the build that an environment runs; empty: none, or there is no environment.
+func buildIn(tx store.FlashApps, id compute.FlashEnvironmentID) (compute.FlashBuildID, error) {
+	if id == "" {
+		return "", nil
+	}
+	e, err := tx.FlashEnvironment(id)
+	return e.BuildID, ignoring(err, compute.NotFound)
 }
 
 // field is a published name with what it stands for.

@@ -139,14 +139,15 @@ func (f *Flash) Finalize(ctx context.Context, user compute.UserID, app compute.F
 		if err := tx.SetFlashManifest(b.ID, manifest); err != nil {
 			return err
 		}
-		return forgetBuilds(tx, app)
+		return forgetBuilds(tx, app, b.ID)
 	})
 
 	return b, err
 }
 
-// forgetBuilds deletes the oldest builds of an app that no environment runs, until compute.FlashBuildsKept are left of these.
-func forgetBuilds(tx store.Flash, app compute.FlashAppID) error {
+// forgetBuilds deletes the oldest builds of an app that no environment runs, until compute.FlashBuildsKept are left of these with the one that
+// was made just now.
+func forgetBuilds(tx store.Flash, app compute.FlashAppID, made compute.FlashBuildID) error {
 	environments, err := tx.ListFlashEnvironments(app)
 	if err != nil {
 		return err
@@ -156,10 +157,11 @@ func forgetBuilds(tx store.Flash, app compute.FlashAppID) error {
 		return err
 	}
 
-	kept := 0
+	slices.SortStableFunc(builds, func(a, b compute.FlashBuild) int { return b.CreatedAt.Compare(a.CreatedAt) }) // they are in the order of their uploads' beginning
+	kept := 1
 	for _, b := range builds {
 		runs := slices.ContainsFunc(environments, func(e compute.FlashEnvironment) bool { return e.BuildID == b.ID })
-		if runs || b.CreatedAt.IsZero() {
+		if runs || b.CreatedAt.IsZero() || b.ID == made {
 			continue
 		}
 		if kept++; kept > compute.FlashBuildsKept {

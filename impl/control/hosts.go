@@ -154,8 +154,9 @@ func (w *want) keep(p compute.Pod) {
 	if w.LeastCUDA == "" {
 		w.LeastCUDA = n.LeastCUDA
 	}
-	w.LeastVCPUs = max(w.LeastVCPUs, n.VCPUsPerGPU*p.GPU.Count)
-	w.LeastMemoryGB = max(w.LeastMemoryGB, n.MemoryGBPerGPU*p.GPU.Count)
+	of := func(each int64) int64 { return min(each, math.MaxInt64/p.GPU.Count) * p.GPU.Count } // what is more no host has, either
+	w.LeastVCPUs = max(w.LeastVCPUs, of(n.VCPUsPerGPU))
+	w.LeastMemoryGB = max(w.LeastMemoryGB, of(n.MemoryGBPerGPU))
 }
 
 // suits reports whether the host is of the asked sort, free or not, and draining or not.

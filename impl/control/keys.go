@@ -200,6 +200,19 @@ func (r *Keyring) took(k compute.Key) {
 	r.keys[k.ID], r.hashes[k.Hash] = k, k.ID
 }
 
+// good gives how many keys of a user are neither revoked nor expired.
+func (r *Keyring) good(user compute.UserID) (n int) {
+	now := r.clock.Wall()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, k := range r.keys {
+		if k.UserID == user && k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt)) {
+			n++
+		}
+	}
+	return n
+}
+
 // Delete removes a key for good; an unknown one is no error.
 func (r *Keyring) Delete(ctx context.Context, id compute.KeyID) error {
 	r.changing.Lock()

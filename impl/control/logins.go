@@ -71,10 +71,15 @@ func (l *Logins) Find(ctx context.Context, id string) (found compute.LoginReques
 }
 
 // Decide approves or denies a request as the holder of a key (rules flash.login.approve, flash.login.deny). NotFound for an unknown one,
-// Conflict for one that was decided or has expired.
+// Conflict for one that was decided or has expired, TooMany for one who has too many keys.
 func (l *Logins) Decide(ctx context.Context, id string, by compute.Key, approve bool) (decided compute.LoginRequest, err error) {
 	if _, err := l.Find(ctx, id); err != nil {
 		return compute.LoginRequest{}, err
+	}
+	if approve {
+		if err := l.mayHaveMore(by.UserID); err != nil {
+			return compute.LoginRequest{}, err
+		}
 	}
 	hash, _ := compute.HashOfLogin(id)
 	err = l.store.Write(ctx, func(tx store.Tx) error {
@@ -93,8 +98,17 @@ func (l *Logins) Decide(ctx context.Context, id string, by compute.Key, approve 
 	return decided, err
 }
 
+// mayHaveMore refuses one more key to who has too many.
+func (l *Logins) mayHaveMore(user compute.UserID) error {
+	if l.keyring.good(user) >= compute.LoginKeys {
+		return compute.Errorf(compute.TooMany, "the user has %d keys, and no more come of logins: revoke some", compute.LoginKeys)
+	}
+	return nil
+}
+
 // Fetch gives the key of an approved request, which it makes: once, to whoever asks first (rule flash.login.once). The token is empty if the
-// request is not APPROVED, and it is DENIED if the key of who approved it is not valid any more (rule flash.login.approver).
+// request is not APPROVED, and it is DENIED if the key of who approved it is not valid any more (rule flash.login.approver). TooMany as for
+// Decide.
 func (l *Logins) Fetch(ctx context.Context, id string) (fetched compute.LoginRequest, token string, err error) {
 	hash, ok := compute.HashOfLogin(id)
 	if !ok {
@@ -114,6 +128,9 @@ func (l *Logins) Fetch(ctx context.Context, id string) (fetched compute.LoginReq
 		}
 		if fetched = fetched.At(tx.Wall()); fetched.Status != compute.LoginApproved {
 			return nil
+		}
+		if err := l.mayHaveMore(fetched.UserID); err != nil {
+			return err
 		}
 		if key, valid, err = keyOfLogin(tx, fetched, keyID, secret); err != nil {
 			return err

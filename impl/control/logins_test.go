@@ -73,6 +73,39 @@ func TestLogins_AnApproverWhoMayNoMoreHasNoHeir(t *testing.T) {
 	require.Len(t, r.Keys(false), 1)
 }
 
+func TestLogins_MakeNoMoreKeysThanAUserMayHave(t *testing.T) {
+	t.Parallel()
+	db, r, _, _ := keyrings(t)
+	logins, approver := newLogins(t, db, r)
+	first, late := approved(t, logins, approver), approved(t, logins, approver)
+	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
+		for i := range compute.LoginKeys - 2 {
+			token := compute.NewToken(compute.NewIDs(rand.Reader, compute.SystemClock{}), compute.KeyID(fmt.Sprintf("%010d", i)))
+			if err := tx.InsertKey(compute.Key{ID: compute.KeyID(fmt.Sprintf("%010d", i)), UserID: approver.UserID, Hash: compute.HashOf(token), CreatedAt: tx.Wall()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	require.NoError(t, r.Refresh(t.Context()))
+
+	_, token, err := logins.Fetch(t.Context(), first)
+	require.NoError(t, err)
+	require.NotEmpty(t, token, "it is the last one that there may be")
+	_, token, err = logins.Fetch(t.Context(), late)
+	require.Equal(t, compute.TooMany, compute.CodeOf(err))
+	require.Empty(t, token)
+	_, id, err := logins.Ask(t.Context(), control.NewLogin{Client: "192.0.2.1"})
+	require.NoError(t, err)
+	_, err = logins.Decide(t.Context(), id, approver, true)
+	require.Equal(t, compute.TooMany, compute.CodeOf(err))
+
+	require.NoError(t, r.Revoke(t.Context(), "0000000000"))
+	_, token, err = logins.Fetch(t.Context(), late)
+	require.NoError(t, err)
+	require.NotEmpty(t, token, "one was revoked")
+}
+
 func TestLogins_ArePendingInBoundedNumber(t *testing.T) {
 	t.Parallel()
 	db, r, _, _ := keyrings(t)

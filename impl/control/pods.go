@@ -303,10 +303,30 @@ type PodChange struct {
 	Network          []compute.NetworkMount // empty but not nil is refused
 	Locked           *bool
 	GlobalNetworking *bool
+
+	Sealed bool // it may give the pod no secret, credential or template: whoever asks has no right but to this pod (rule auth.scopes.pod.secrets)
+}
+
+// checkSealed refuses what a change by a key for single pods must not bring into the pod, whose user may see more than it.
+func (n PodChange) checkSealed(p compute.Pod) error {
+	switch had := compute.SecretNames(p.Env); {
+	case !n.Sealed:
+	case n.TemplateID != nil:
+		return compute.Errorf(compute.Forbidden, "templateId: a key for single pods must not use templates")
+	case n.RegistryID != nil && *n.RegistryID != "" && *n.RegistryID != p.RegistryID:
+		return compute.Errorf(compute.Forbidden, "registry: a key for single pods must not give its pod a credential")
+	default:
+		for _, name := range compute.SecretNames(n.Env) {
+			if !slices.Contains(had, name) {
+				return compute.Errorf(compute.Forbidden, "env: a key for single pods must not give its pod the secret %s", name)
+			}
+		}
+	}
+	return nil
 }
 
 // UpdatePod changes what is present, and restarts a running pod whose container it concerns; one whose container is on its way gets another one. Rejected for a change of
-// mounts that is not possible, Conflict for a pod of a cluster and for a locked one that would be restarted, Invalid for a serverless
+// mounts that is not possible, Forbidden for what a Sealed one must not bring, Conflict for a pod of a cluster and for a locked one that would be restarted, Invalid for a serverless
 // template, NotFound as for GetPod and for a template.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
 	var pod compute.Pod
@@ -318,6 +338,9 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 			return err
 		}
 
+		if err := change.checkSealed(pod); err != nil {
+			return err
+		}
 		before := pod
 		if err := c.change(tx, &pod, change); err != nil {
 			return err

@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -70,7 +71,7 @@ func (c *Control) Quote(w Wanted) Quote {
 	return q
 }
 
-// Choose completes what the user asks for: the first of the GPU types that can be had, in the cheapest of the clouds. When none
+// Choose completes what the user asks for: the first of the GPU types that can be had, in the cheapest of the clouds that a bid for it reaches. When none
 // can be had it takes the first of each, and CreatePod says why it cannot be. It fails as CreatePod for a network volume.
 func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, types []string, clouds []compute.Cloud) (NewPod, error) {
 	dataCenters := n.DataCenterIDs
@@ -89,8 +90,16 @@ func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, typ
 		disk += n.Persistent.SizeGB
 	}
 	for _, id := range types {
+		t, _ := c.catalog.GPU(id)
+		reached := slices.DeleteFunc(slices.Clone(clouds), func(cloud compute.Cloud) bool {
+			offer := t.Offer(cloud)
+			return n.BidPerGPU > 0 && offer != nil && n.BidPerGPU < offer.LeastBid()
+		})
+		if len(reached) == 0 {
+			continue
+		}
 		w := Wanted{
-			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, GlobalNetwork: n.GlobalNetworking, DiskGB: disk,
+			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: reached, DataCenterIDs: dataCenters, GlobalNetwork: n.GlobalNetworking, DiskGB: disk,
 			Needs: n.Needs,
 		}
 		if q := c.Quote(w); q.Cloud != "" {

@@ -183,6 +183,12 @@ func (p *Placement) placesFor(product Product, w want) places {
 			r.byCenter[id] = n / 2
 			r.all += n / 2
 		}
+		for v := range r.byCUDA { // the two of a cluster are in one data center
+			w.CUDAVersions, r.byCUDA[v] = []string{v.String()}, 0
+			for _, n := range p.places(w).byCenter {
+				r.byCUDA[v] += n / 2
+			}
+		}
 	}
 
 	return r

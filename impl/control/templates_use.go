@@ -107,7 +107,7 @@ func completed(n NewPod, t compute.Template, user compute.UserID) NewPod {
 	if t.UserID == user {
 		n.RegistryID = cmp.Or(n.RegistryID, t.RegistryID)
 	}
-	if m := t.Persistent; m != nil && n.Persistent == nil && len(n.Network) == 0 {
+	if m := t.Persistent; m != nil && n.CPU == nil && n.Persistent == nil && len(n.Network) == 0 { // a CPU pod cannot have it
 		n.Persistent = &compute.PersistentMount{SizeGB: m.SizeGB, Path: cmp.Or(n.MountPath, m.Path)}
 	}
 	if n.StartSSH == nil {

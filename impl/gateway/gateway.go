@@ -26,7 +26,9 @@ import (
 // The bounds.
 const (
 	mostConnections = 512
+	mostOfUser      = 128              // of those of one user
 	mostUnknown     = 64               // of those who have not shown yet who they are
+	mostOfOrigin    = 16               // of those from one address
 	mostChannels    = 64               // of one connection at a time
 	mostTries       = 6                // keys that a client may try on one connection
 	graceTime       = 30 * time.Second // to show who one is
@@ -59,11 +61,16 @@ type Gateway struct {
 	signer ssh.Signer
 
 	mu      sync.Mutex
-	open    map[net.Conn]bool // true: it is known who it is
-	unknown int
+	open    map[net.Conn]visitor
 	files   int                    // that are open
 	filesOf map[compute.UserID]int // of a user; none is 0
 	running sync.WaitGroup
+}
+
+// visitor is who has a connection.
+type visitor struct {
+	origin string         // where they come from
+	user   compute.UserID // empty as long as it is not known who they are
 }
 
 // New makes a Gateway.
@@ -72,7 +79,7 @@ func New(c Config) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{Config: c, signer: signer, open: map[net.Conn]bool{}}
+	g := &Gateway{Config: c, signer: signer, open: map[net.Conn]visitor{}}
 	context.AfterFunc(c.Ending, g.hurry)
 	return g, nil
 }
@@ -109,34 +116,55 @@ func (g *Gateway) Wait() { g.running.Wait() }
 func (g *Gateway) takes(conn net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.Ending.Err() != nil || len(g.open) >= mostConnections || g.unknown >= mostUnknown {
+	origin := originOf(conn)
+	unknown := g.count(func(v visitor) bool { return v.user == "" })
+	ofOrigin := g.count(func(v visitor) bool { return v.user == "" && v.origin == origin })
+	if g.Ending.Err() != nil || len(g.open) >= mostConnections || unknown >= mostUnknown || ofOrigin >= mostOfOrigin {
 		return false
 	}
-	g.open[conn] = false
-	g.unknown++
+	g.open[conn] = visitor{origin: origin}
 	g.running.Add(1)
 	return true
+}
+
+// originOf gives for whom a connection is counted as long as it is not known who has it.
+func originOf(conn net.Conn) string {
+	address := conn.RemoteAddr().String()
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		address = host
+	}
+	return compute.LoginOrigin(address)
+}
+
+// count gives how many connections those have who are so. The caller has the lock.
+func (g *Gateway) count(so func(visitor) bool) (n int) {
+	for _, v := range g.open {
+		if so(v) {
+			n++
+		}
+	}
+	return n
 }
 
 func (g *Gateway) leave(conn net.Conn) {
 	_ = conn.Close()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.open[conn] {
-		g.unknown--
-	}
 	delete(g.open, conn)
 }
 
-// known notes that it is known who has the connection, which from now on may be silent, unless all are about to end.
-func (g *Gateway) known(conn net.Conn) {
+// known notes who has the connection, which from now on may be silent, unless all are about to end. False: the user may have no more.
+func (g *Gateway) known(conn net.Conn, user compute.UserID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.count(func(v visitor) bool { return v.user == user }) >= mostOfUser {
+		return false
+	}
 	if g.Ending.Err() == nil { // else hurry has limited it, or is about to
 		_ = conn.SetDeadline(time.Time{})
 	}
-	g.open[conn] = true
-	g.unknown--
+	g.open[conn] = visitor{user: user}
+	return true
 }
 
 // errRefused is the one answer to who may not log in: who tries learns neither of keys nor of pods. errUnknown is it, too, where nobody can say
@@ -232,12 +260,16 @@ func (g *Gateway) serve(nc net.Conn) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	g.known(nc)
+	user := compute.UserID(conn.Permissions.Extensions[userExtension])
+	if !g.known(nc, user) {
+		g.Log.Warn("a user has as many connections by ssh as one may", "user", user, "most", mostOfUser)
+		return
+	}
 
 	c := &connection{
 		Gateway: g, conn: conn, pod: compute.PodID(conn.Permissions.Extensions[podExtension]), places: make(chan struct{}, mostChannels),
 		by: shell.By{
-			User: compute.UserID(conn.Permissions.Extensions[userExtension]), Through: "ssh", Of: conn.Permissions.Extensions[keyExtension], From: nc.RemoteAddr().String(),
+			User: user, Through: "ssh", Of: conn.Permissions.Extensions[keyExtension], From: nc.RemoteAddr().String(),
 		},
 	}
 	key, _ := conn.Permissions.ExtraData[keyExtension].(ssh.PublicKey)

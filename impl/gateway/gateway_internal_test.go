@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -86,6 +87,50 @@ func openGate(t *testing.T, pods func(line string) podsBy) *gate {
 	return g
 }
 
+// from is a connection that comes from an address.
+type from struct {
+	net.Conn
+	address net.IP
+}
+
+func (f *from) RemoteAddr() net.Addr { return &net.TCPAddr{IP: f.address, Port: 50_000} }
+
+func TestGateway_NobodyTakesThePlacesOfAll(t *testing.T) {
+	t.Parallel()
+	g := &Gateway{Config: Config{Ending: t.Context(), Clock: compute.SystemClock{}}, open: map[net.Conn]visitor{}}
+	take := func(address string) (net.Conn, bool) {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _ = theirs.Close() })
+		conn := &from{ours, net.ParseIP(address)}
+		return conn, g.takes(conn)
+	}
+
+	var silent []net.Conn
+	for i := range mostOfOrigin {
+		conn, ok := take(fmt.Sprintf("2001:db8::%x", i))
+		require.True(t, ok)
+		silent = append(silent, conn)
+	}
+	_, ok := take("2001:db8::ffff")
+	require.False(t, ok, "of the same network")
+	g.leave(silent[0])
+	other, ok := take("192.0.2.1")
+	require.True(t, ok)
+	_, ok = take("2001:db8::ffff")
+	require.True(t, ok, "one has left")
+
+	require.True(t, g.known(silent[1], "u"))
+	_, ok = take("2001:db8::fffe")
+	require.True(t, ok, "it is known who one is")
+	for i := range mostOfUser - 1 {
+		conn, ok := take(fmt.Sprintf("198.51.100.%d", i))
+		require.True(t, ok)
+		require.True(t, g.known(conn, "u"))
+	}
+	require.False(t, g.known(other, "u"))
+	require.True(t, g.known(other, "another"))
+}
+
 // TestGateway_LoginThatEndsWithTheServerHoldsNothingUp: who logs in while all are told to end is given the same moment, and no longer.
 func TestGateway_LoginThatEndsWithTheServerHoldsNothingUp(t *testing.T) {
 	t.Parallel()
@@ -119,6 +164,41 @@ func TestGateway_LoginThatEndsWithTheServerHoldsNothingUp(t *testing.T) {
 		t.Error("the connection goes on")
 	}
 	<-logged // it may have come through, or not
+}
+
+// TestGateway_ASessionThatAsksForNothingEndsWithTheConnection: it would hold what the client sends.
+func TestGateway_ASessionThatAsksForNothingEndsWithTheConnection(t *testing.T) {
+	t.Parallel()
+	g := openGate(t, func(line string) podsBy {
+		return func() ([]string, error) { return []string{line}, nil }
+	})
+	go func() {
+		for range g.limits { // nobody looks at them here
+		}
+	}()
+	client, err := g.login()
+	require.NoError(t, err)
+	_, requests, err := client.OpenChannel("session", nil)
+	require.NoError(t, err)
+	go ssh.DiscardRequests(requests)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = client.Wait()
+	}()
+
+	seconds := 0
+	require.Eventually(t, func() bool {
+		g.clock.Advance(time.Second)
+		seconds++
+		select {
+		case <-gone:
+			return true
+		default:
+			return false
+		}
+	}, 10*time.Second, 20*time.Millisecond)
+	require.GreaterOrEqual(t, seconds, int(graceTime/time.Second))
 }
 
 // TestGateway_StaysWhileNobodyCanSayWhoMay: a store that is away for a while ends no connection, and a key that is gone does.

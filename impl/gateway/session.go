@@ -77,11 +77,15 @@ func (c *connection) session(ctx context.Context, opened ssh.NewChannel) {
 	defer cancel()
 	s := &session{connection: c, channel: channel, sizes: make(chan runtime.Size, 1)}
 
+	prepared, closed := make(chan struct{}), make(chan struct{})
+	go c.within(prepared)
 	run := s.prepare(requests)
+	close(prepared)
 	if run == nil {
 		return
 	}
 	go func() {
+		defer close(closed)
 		defer cancel() // the client has closed the channel
 		for r := range requests {
 			_ = r.Reply(r.Type == "window-change" && s.resize(r.Payload), nil)
@@ -90,6 +94,20 @@ func (c *connection) session(ctx context.Context, opened ssh.NewChannel) {
 
 	code := run(ctx)
 	_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{uint32(code)})) // it may have gone
+	_ = channel.Close()
+	c.within(closed)
+}
+
+// within waits until something is over that the client has to do, and ends the connection if that takes longer than it may: a channel that the
+// client does not close goes on taking what it sends.
+func (c *connection) within(over <-chan struct{}) {
+	late, stop := c.Clock.After(graceTime)
+	defer stop()
+	select {
+	case <-over:
+	case <-late:
+		_ = c.conn.Close()
+	}
 }
 
 // prepare takes what is said before there is something to run, and gives that; nil: the client has gone.
@@ -280,11 +298,15 @@ func (c *connection) forward(ctx context.Context, opened ssh.NewChannel) {
 	defer func() { _ = channel.Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	closed := make(chan struct{})
 	go func() {
+		defer close(closed)
 		defer cancel()
 		ssh.DiscardRequests(requests)
 	}()
 	_, _ = c.exec(ctx, runtime.Exec{ // who connects sees an end
 		Command: []string{"sh", "-c", relay, "sh", address, fmt.Sprint(asked.Port)}, Stdin: channel, Stdout: channel, Stderr: io.Discard,
 	})
+	_ = channel.Close()
+	c.within(closed)
 }

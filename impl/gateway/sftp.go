@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pkg/sftp" // it speaks the protocol where an image has no server for it
@@ -61,12 +62,19 @@ type files struct {
 	ctx context.Context // ends with the session
 }
 
-// mostOutput is how many bytes of what a command writes are kept: a folder of 100,000 files has less.
-const mostOutput = 16 << 20
+// How many bytes of what a command writes are kept.
+const (
+	mostFolder = 4 << 20 // a folder of 50,000 files has less
+	mostOutput = 64 << 10
+)
 
 // output runs a command and gives what it wrote. Its failure is the error that its message tells of.
 func (f *files) output(command ...string) (string, error) {
-	out, errs := &kept{most: mostOutput}, &kept{most: 4 << 10}
+	return f.outputOf(mostOutput, command...)
+}
+
+func (f *files) outputOf(most int, command ...string) (string, error) {
+	out, errs := &kept{most: most}, &kept{most: 4 << 10}
 	code, err := f.exec(f.ctx, runtime.Exec{Command: command, Env: append(f.env, "LC_ALL=C"), Stdout: out, Stderr: errs})
 	switch {
 	case err != nil:
@@ -171,22 +179,25 @@ const format = "%f %s %u %g %Y %n"
 func (f *files) Filelist(r *sftp.Request) (sftp.ListerAt, error) {
 	switch r.Method {
 	case "List":
-		text, err := f.output("sh", "-c", `cd -- "$1" || exit 1; exec find . -mindepth 1 -maxdepth 1 -exec stat -c "$2" -- {} +`, "sh", r.Filepath, format)
-		if err != nil {
-			return nil, err
-		}
-		var all list
-		for line := range strings.Lines(text) {
-			if one, ok := entryOf(strings.TrimSuffix(line, "\n")); ok { // one whose name has a line feed is not shown
-				all = append(all, one)
-			}
-		}
-		return all, nil
+		return f.folder(r.Filepath)
 	case "Stat":
 		one, err := f.stat(r.Filepath, false)
 		return list{one}, err
 	}
 	return nil, sftp.ErrSSHFxOpUnsupported
+}
+
+// folder reads a folder, which is open like a file until it is closed.
+func (f *files) folder(name string) (sftp.ListerAt, error) {
+	if !f.opens(f.by.User) {
+		return nil, errFiles
+	}
+	text, err := f.outputOf(mostFolder, "sh", "-c", `cd -- "$1" || exit 1; exec find . -mindepth 1 -maxdepth 1 -exec stat -c "$2" -- {} +`, "sh", name, format)
+	if err != nil {
+		f.closes(f.by.User)
+		return nil, err
+	}
+	return &folder{text: text, close: func() { f.closes(f.by.User) }}, nil
 }
 
 // Lstat gives the attributes of a link itself.
@@ -215,6 +226,47 @@ func (f *files) stat(name string, link bool) (fs.FileInfo, error) {
 		return nil, errors.New("its attributes cannot be read")
 	}
 	return one, nil
+}
+
+// folder gives what is in one piece by piece, out of the text that tells of it: as entries it would take several times the memory.
+type folder struct {
+	close func()
+
+	mu    sync.Mutex // a client may ask for the next piece before it has this one
+	text  string
+	given int64 // entries
+	at    int   // byte of the text where the next one is
+}
+
+// ListAt gives the entries from a place on.
+func (f *folder) ListAt(to []fs.FileInfo, from int64) (n int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if from < f.given {
+		f.given, f.at = 0, 0
+	}
+
+	for line := range strings.Lines(f.text[f.at:]) {
+		if n == len(to) {
+			return n, nil
+		}
+		f.at += len(line)
+		one, ok := entryOf(strings.TrimSuffix(line, "\n"))
+		if !ok { // its name has a line feed: it is not shown
+			continue
+		}
+		if f.given++; f.given > from {
+			to[n] = one
+			n++
+		}
+	}
+	return n, io.EOF
+}
+
+// Close has it be open no more.
+func (f *folder) Close() error {
+	f.close()
+	return nil
 }
 
 // list gives entries piece by piece.

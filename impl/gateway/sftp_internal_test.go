@@ -5,7 +5,9 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -161,6 +163,8 @@ func TestFiles_SoManyMayBeOpen(t *testing.T) {
 		_, err := files.OpenFile(filepath.Join(dir, "a"), flags)
 		require.ErrorContains(t, err, errFiles.Error())
 	}
+	_, err := files.ReadDir(dir)
+	require.ErrorContains(t, err, errFiles.Error(), "a folder is one, too")
 	for i, flags := range []int{os.O_RDONLY, os.O_WRONLY} {
 		require.NoError(t, all[i].Close())
 		file, err := files.OpenFile(filepath.Join(dir, "a"), flags)
@@ -170,6 +174,42 @@ func TestFiles_SoManyMayBeOpen(t *testing.T) {
 	for _, file := range all {
 		require.NoError(t, file.Close())
 	}
+	for range mostFilesOfUser + 1 { // each is closed again
+		_, err := files.ReadDir(dir)
+		require.NoError(t, err)
+		_, err = files.ReadDir(filepath.Join(dir, "none"))
+		require.Error(t, err)
+	}
+}
+
+func TestFolder_IsGivenPieceByPiece(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range 250 {
+		fmt.Fprintf(&text, "81ed 12 1 2 1000000000 ./%d\nof two lines\n", i)
+	}
+	f := &folder{text: text.String()}
+	names := func(from int64, most int) (names []string, err error) {
+		piece := make([]fs.FileInfo, most)
+		n, err := f.ListAt(piece, from)
+		for _, one := range piece[:n] {
+			names = append(names, one.Name())
+		}
+		return names, err
+	}
+
+	for _, from := range []int64{0, 100, 0} { // one piece, the next, and the first again
+		got, err := names(from, 100)
+		require.NoError(t, err)
+		require.Len(t, got, 100)
+		require.Equal(t, strconv.FormatInt(from, 10), got[0])
+	}
+	got, err := names(248, 100)
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, []string{"248", "249"}, got)
+	got, err = names(250, 100)
+	require.ErrorIs(t, err, io.EOF)
+	require.Empty(t, got)
 }
 
 func TestFiles_OfAllUsersAreBounded(t *testing.T) {

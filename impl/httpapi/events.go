@@ -18,29 +18,36 @@ import (
 // eventsPath is where changes are followed.
 const eventsPath = "/_berth/events"
 
+// How many requests that last may be under way at a time: of a key, and in all. Each takes one of the connections that there are for everybody.
 const (
-	streamsOfKey = 10  // streams of events that a key may have at a time
-	streamsInAll = 200 // that all keys may have
+	eventsOfKey, eventsInAll = 10, 200
+	logsOfKey, logsInAll     = 100, 1000
+	heldOfKey, heldInAll     = 2048, 1 << 20 // that wait for jobs: half of the connections that a server has by default
 )
 
-// streams counts those that follow events. It is safe for concurrent use.
+// streams counts requests that last. It is safe for concurrent use.
 type streams struct {
+	what         string // they are, for who may have no more
+	ofKey, inAll int
+
 	mu  sync.Mutex
 	of  map[compute.KeyID]int
 	all int
 }
 
-func newStreams() *streams { return &streams{of: map[compute.KeyID]int{}} }
+func newStreams(what string, ofKey, inAll int) *streams {
+	return &streams{what: what, ofKey: ofKey, inAll: inAll, of: map[compute.KeyID]int{}}
+}
 
 // begin counts one more stream of the key, until end is called. TooMany if there are too many.
 func (s *streams) begin(key compute.KeyID) (end func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.of[key] >= streamsOfKey:
-		return nil, compute.Errorf(compute.TooMany, "the key follows events in %d streams already, and no more at a time", streamsOfKey)
-	case s.all >= streamsInAll:
-		return nil, compute.Errorf(compute.TooMany, "events are followed in %d streams already, and in no more at a time", streamsInAll)
+	case s.of[key] >= s.ofKey:
+		return nil, compute.Errorf(compute.TooMany, "the key has %d %s already, and may have no more at a time", s.ofKey, s.what)
+	case s.all >= s.inAll:
+		return nil, compute.Errorf(compute.TooMany, "there are %d %s already, and there may be no more at a time", s.inAll, s.what)
 	}
 
 	s.of[key]++
@@ -81,7 +88,7 @@ func shown(key compute.Key, kinds []controls.FollowedKind) func(changes.Event) b
 // GetEvents is GET /_berth/events.
 func (h controlsHandlers) GetEvents(c echo.Context, p controls.GetEventsParams) error {
 	key := callerOf(c).Key
-	end, err := h.streams.begin(key.ID)
+	end, err := h.follows.begin(key.ID)
 	if err != nil {
 		return err
 	}

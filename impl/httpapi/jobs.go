@@ -35,6 +35,11 @@ func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSy
 	if err != nil {
 		return err
 	}
+	end, err := h.held.begin(callerOf(c).ID)
+	if err != nil {
+		return err
+	}
+	defer end()
 	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), asked, waitOf(p.Wait))
 	h.note(c, "job", string(j.ID))
 	return h.answerLatest(c, e, j, cmp.Or(err, h.stillGood(c)))
@@ -69,6 +74,11 @@ func (h queueHandlers) StatusPost(c echo.Context, e queue.EndpointID, id queue.J
 
 // StatusSync is GET /v2/{endpointId}/status-sync/{jobId}.
 func (h queueHandlers) StatusSync(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusSyncParams) error {
+	end, err := h.held.begin(callerOf(c).ID)
+	if err != nil {
+		return err
+	}
+	defer end()
 	j, err := h.Queue.Wait(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), waitOf(p.Wait))
 	return h.answerLatest(c, e, j, cmp.Or(err, h.stillGood(c)))
 }
@@ -90,6 +100,11 @@ func (h queueHandlers) Stream(c echo.Context, e queue.EndpointID, id queue.JobID
 	if p.Wait != nil {
 		wait = milliseconds(*p.Wait)
 	}
+	end, err := h.held.begin(callerOf(c).ID)
+	if err != nil {
+		return err
+	}
+	defer end()
 	room, leave := h.chunkRoom(c)
 	defer leave()
 	j, chunks, err := h.Queue.Stream(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), wait, room)

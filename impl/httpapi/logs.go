@@ -44,6 +44,12 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	if s.Draining.Err() != nil || compute.HasLeft(contextOf(c)) {
 		return errStopping // an answer that ends at once would say that there will be no more lines
 	}
+	end, err := s.tails.begin(callerOf(c).ID)
+	if err != nil {
+		return err
+	}
+	defer end()
+
 	ctx, cancel := context.WithCancel(contextOf(c))
 	defer cancel()
 	e := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response()), clock: s.Clock}
@@ -81,7 +87,7 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 		}
 	})
 
-	err := read(ctx, func(l compute.LogLine) error {
+	err = read(ctx, func(l compute.LogLine) error {
 		event, err := logEvent(l)
 		if err != nil {
 			return err

@@ -54,6 +54,7 @@ func newPier(t *testing.T, read compute.ReadLog) *pier {
 
 	s := Services{Clock: p.clock, Keyring: p.keyring, Log: slog.New(slog.NewTextHandler(&p.log, nil))}
 	s.observed()
+	s.tails = newStreams("logs that are followed", logsOfKey, logsInAll)
 	s.Draining, p.drain = context.WithCancel(context.Background())
 
 	e := echo.New()

@@ -74,6 +74,11 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID, route string) 
 		body = r.raw
 		streamed, _ = bodyOf[queue.OpenAIRequest](c).Stream.Get() // absent and null are false
 	}
+	end, err := h.held.begin(callerOf(c).ID)
+	if err != nil {
+		return err
+	}
+	defer end()
 	ctx, user, endpoint := contextOf(c), callerOf(c).UserID, compute.EndpointID(e)
 	j, err := h.Queue.SubmitSync(ctx, user, endpoint, jobs.Submission{Input: openAIInput(route, body), Stored: requestOf(c).letGo}, openAIWait)
 	if err != nil {

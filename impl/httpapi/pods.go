@@ -100,6 +100,7 @@ func (h restHandlers) UpdatePod(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	change.Sealed = !callerOf(c).Allows(compute.ScopeRESTWrite)
 	pod, err := h.Control.UpdatePod(contextOf(c), callerOf(c).UserID, compute.PodID(id), change)
 	if err != nil {
 		return err
@@ -110,6 +111,12 @@ func (h restHandlers) UpdatePod(c echo.Context, id string) error {
 // PodAction is POST /v2/pods/{id}/action.
 func (h restHandlers) PodAction(c echo.Context, id string) error {
 	action := compute.PodEvent(bodyOf[rest.PodActionRequest](c).Action)
+	if key := callerOf(c); action == compute.PodStart && !key.Allows(compute.ScopeRESTWrite) { // a limit of what pods cost may be in force for other keys
+		if _, err := h.Control.GetPod(contextOf(c), key.UserID, compute.PodID(id)); err != nil {
+			return err
+		}
+		return key.LacksScope(compute.ScopeRESTWrite)
+	}
 	pod, err := h.Control.ActOnPod(contextOf(c), callerOf(c).UserID, compute.PodID(id), action)
 	if err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 const (
 	quickRefusals = 10 // of the takes of one worker in a window
 	refusalWindow = time.Second
+	refusedPaths  = 10_000 // that are counted in a window; what comes on others then is held back
+	refusedPath   = 512    // bytes of a path: longer ones are counted together by their beginning
 )
 
 // refusals counts the refused takes in the present window, by path: that of a worker. The zero value has none.
@@ -25,6 +27,13 @@ func (r *refusals) add(path string, now time.Time) bool {
 	defer r.mu.Unlock()
 	if r.takes == nil || now.Sub(r.since) >= refusalWindow {
 		r.since, r.takes = now, map[string]int{}
+	}
+	path = path[:min(len(path), refusedPath)]
+	if r.takes[path] == 0 {
+		if len(r.takes) >= refusedPaths {
+			return true
+		}
+		path = strings.Clone(path) // or the rest of the request stays, too
 	}
 	r.takes[path]++
 	return r.takes[path] > quickRefusals

@@ -95,7 +95,9 @@ type Services struct {
 
 	refusals *refusals
 	dates    *dates
-	streams  *streams // of events
+	follows  *streams // streams of events
+	tails    *streams // logs that are followed
+	held     *streams // requests that wait for jobs
 	routes   map[route]*operation
 	unknown  *operation
 	edition  int            // of Contract
@@ -144,7 +146,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, sent *http.Request) {
 
 // New makes the handler of all interfaces.
 func New(s Services) (*Handler, error) {
-	s.refusals, s.dates, s.streams = &refusals{}, &dates{}, newStreams()
+	s.refusals, s.dates = &refusals{}, &dates{}
+	s.follows = newStreams("streams of events", eventsOfKey, eventsInAll)
+	s.tails = newStreams("logs that are followed", logsOfKey, logsInAll)
+	s.held = newStreams("requests that wait for jobs", heldOfKey, heldInAll)
 	var ok bool
 	if s.edition, ok = editionNamed(s.Contract); !ok && s.Contract != "" {
 		return nil, noEdition(s.Contract)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -171,7 +172,7 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 		return err
 	}
 
-	r := bodyOf[worker.Report](c)
+	r, ctx := bodyOf[worker.Report](c), context.WithoutCancel(contextOf(c)) // whose connection breaks does not report again
 	if value(r.Status) == string(compute.JobInProgress) {
 		err = h.Queue.Progress(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), r.Output)
 	} else {
@@ -179,7 +180,7 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 			Output: present(r.Output), Error: errorText(r.Error), Leave: value(r.StopPod),
 			Stored: func() { readNow(c) },
 		}
-		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
+		err = h.Queue.Finish(ctx, user, compute.EndpointID(e), id, compute.JobID(j), report)
 	}
 
 	return acknowledged(c, err)
@@ -191,8 +192,8 @@ func (h workerHandlers) StreamJob(c echo.Context, e worker.EndpointID, w worker.
 	if err != nil {
 		return err
 	}
-	chunk := bodyOf[worker.Chunk](c)
-	return acknowledged(c, h.Queue.StreamJob(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), compute.Chunk{Output: chunk.Output, Metrics: chunk.Metrics}))
+	chunk, ctx := bodyOf[worker.Chunk](c), context.WithoutCancel(contextOf(c)) // as of a result
+	return acknowledged(c, h.Queue.StreamJob(ctx, user, compute.EndpointID(e), id, compute.JobID(j), compute.Chunk{Output: chunk.Output, Metrics: chunk.Metrics}))
 }
 
 // Ping is GET /v2/{endpointId}/ping/{workerId}.

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -42,6 +43,35 @@ func TestWorker_JobOfAGoneOneWaitsAgain(t *testing.T) {
 	taken := e.call("GET", base+"job-take/other", token, "")
 	require.Equal(t, 200, taken.Code)
 	require.Contains(t, taken.Body.String(), job.ID)
+}
+
+// TestWorker_ReportsOfAGoneOneAreKept: a worker whose connection breaks once its report has come does not report again.
+func TestWorker_ReportsOfAGoneOneAreKept(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	base := "/v2/" + string(e.endpoint) + "/"
+	var job struct {
+		ID, Status string
+		Output     json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal(e.call("POST", base+"run", token, `{"input":{}}`).Body.Bytes(), &job))
+	require.Equal(t, 200, e.call("GET", base+"job-take/w", token, "").Code)
+
+	broken, breaks := context.WithCancel(t.Context())
+	breaks()
+	report := func(operation, body string) {
+		req := httptest.NewRequestWithContext(broken, http.MethodPost, base+operation+"/w/"+job.ID, strings.NewReader(body))
+		req.Header.Set("Authorization", token)
+		req.Header.Set("Content-Type", "application/json")
+		e.echo.ServeHTTP(httptest.NewRecorder(), req)
+	}
+	report("job-stream", `{"output":"a chunk"}`)
+	report("job-done", `{"output":"done"}`)
+	require.Contains(t, e.call("GET", base+"stream/"+job.ID, token, "").Body.String(), "a chunk")
+	require.NoError(t, json.Unmarshal(e.call("GET", base+"status/"+job.ID, token, "").Body.Bytes(), &job))
+	require.Equal(t, "COMPLETED", job.Status)
+	require.JSONEq(t, `"done"`, string(job.Output))
 }
 
 // Others hold all of the memory of large answers but for one piece.

@@ -19,6 +19,13 @@ const (
 	mostConnections = 4096
 	// leastIdle is how long a connection must have been idle to be closed in favour of a new one.
 	leastIdle = 500 * time.Millisecond
+
+	// mostHead is how many bytes the request line and the headers of a request may have: the ping of a worker names its jobs there.
+	mostHead = 64 << 10
+	// freeHead is how many of them each request has to itself. What is more is of all requests that have not ended, of which there are
+	// mostHeads: net/http takes up to 35 times the memory for headers with short names.
+	freeHead  = 8 << 10
+	mostHeads = 4 << 20
 )
 
 // Connections bounds how many connections a server has, over all of its listeners. When there are as many as there may be, a
@@ -33,6 +40,7 @@ type Connections struct {
 	full    atomic.Bool   // somebody waits for changed
 
 	streams streams
+	heads   atomic.Int64 // bytes of the heads of requests beyond what is free
 }
 
 // NewConnections gives a bound of most connections, or if that is 0 of as many as files and memory permit, each of which must
@@ -70,6 +78,7 @@ func (c *Connections) State(nc net.Conn, s http.ConnState) {
 		one.idle.Store(0)
 	case http.StateIdle:
 		one.handled.Store(false)
+		one.forgetHead()
 		one.idle.Store(now().UnixNano())
 		if c.full.Load() {
 			c.report()
@@ -166,6 +175,7 @@ type conn struct {
 	of      *Connections
 	idle    atomic.Int64 // since when it has no request, in nanoseconds; 0: it has one
 	handled atomic.Bool  // a handler has the request: what is written is its answer
+	head    atomic.Int64 // bytes that have come of its head
 	closing sync.Once
 
 	mu    sync.Mutex
@@ -179,6 +189,7 @@ func (c *conn) Close() error {
 		c.of.mu.Lock()
 		delete(c.of.open, c)
 		c.of.mu.Unlock()
+		c.forgetHead()
 		if c.of.full.Load() {
 			c.of.report()
 		}
@@ -193,6 +204,25 @@ func (c *conn) CloseWrite() error {
 	}
 	return nil
 }
+
+// errHeads ends a connection whose request has a long head while others have had what there is for them.
+var errHeads = errors.New("limit: the heads of requests take all that there is for them")
+
+// Read counts what comes before a handler has the request.
+func (c *conn) Read(p []byte) (n int, err error) {
+	n, err = c.Conn.Read(p)
+	if c.handled.Load() || n == 0 {
+		return n, err
+	}
+	had := c.head.Add(int64(n)) - int64(n)
+	if more := max(had+int64(n)-freeHead, 0) - max(had-freeHead, 0); more > 0 && c.of.heads.Add(more) > mostHeads {
+		return 0, &net.OpError{Op: "read", Net: "tcp", Err: errHeads} // which net/http answers by nothing
+	}
+	return n, err
+}
+
+// forgetHead gives back what the head of a request took.
+func (c *conn) forgetHead() { c.of.heads.Add(-max(c.head.Swap(0)-freeHead, 0)) }
 
 // Write sends text piece by piece: each must be taken within the span.
 func (c *conn) Write(text []byte) (n int, err error) {

@@ -11,7 +11,7 @@ import (
 func (c *Connections) Server(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: c.paced(handler), ConnState: c.State, ConnContext: known,
-		ReadHeaderTimeout: min(headerSpan, c.span), ReadTimeout: c.span, IdleTimeout: idleSpan, // of writing, see conn.Write
+		MaxHeaderBytes: mostHead, ReadHeaderTimeout: min(headerSpan, c.span), ReadTimeout: c.span, IdleTimeout: idleSpan, // of writing, see conn.Write
 		HTTP2: c.twoConfig(),
 	}
 }

@@ -24,7 +24,7 @@ const expectation = "HTTP/1.1 417 Expectation Failed\r\n"
 // unreadDetails say in words what net/http says by its status alone.
 var unreadDetails = map[int]string{
 	http.StatusBadRequest:                  "the request line, the path or a header is malformed",
-	http.StatusRequestHeaderFieldsTooLarge: fmt.Sprintf("the request line and the headers are over the limit of %d bytes", http.DefaultMaxHeaderBytes),
+	http.StatusRequestHeaderFieldsTooLarge: fmt.Sprintf("the request line and the headers are over the limit of %d bytes", mostHead),
 	http.StatusExpectationFailed:           "Expect must be 100-continue",
 	http.StatusNotImplemented:              "the transfer encoding must be chunked",
 }

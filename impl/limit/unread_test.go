@@ -34,7 +34,7 @@ func TestUnread_WhatIsNoRequestGetsAProblem(t *testing.T) {
 			"GET / HTTP/1.1\r\n\r\n":                                           {400, "missing required Host header"},
 			"GET / HTTP/1.1\r\nHost: a\r\nA b: c\r\n\r\n":                      {400, "invalid header name"},
 			"GET / HTTP/9.0\r\nHost: a\r\n\r\n":                                {505, "unsupported protocol version"},
-			"GET / HTTP/1.1\r\nHost: a\r\nLong: " + strings.Repeat("x", 2<<20): {431, "the request line and the headers are over the limit of 1048576 bytes"},
+			"GET / HTTP/1.1\r\nHost: a\r\nLong: " + strings.Repeat("x", 2<<20): {431, "the request line and the headers are over the limit of 65536 bytes"},
 			"GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n":                {417, "Expect must be 100-continue"},
 			"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n":     {501, "the transfer encoding must be chunked"},
 		} {

@@ -190,6 +190,11 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 		return nil
 	}
 
+	if !l.Queue.Serves(w.endpoint) { // it was deleted and forgotten while the worker was being started
+		w.ending = &ending{why: "its endpoint was deleted"}
+		return nil
+	}
+
 	state, err := w.runtime.Inspect(ctx, string(id))
 	w.upAt = time.Time{}
 	if err == nil && state.Phase == runtime.Starting {

@@ -117,6 +117,28 @@ func TestWorkers_AreThrottledUntilThereIsRoom(t *testing.T) {
 	require.NotContains(t, now, ids[0])
 }
 
+// TestWorkers_OfAnEndpointThatIsForgottenEnd: it may be deleted and forgotten while a worker of it is being started.
+func TestWorkers_OfAnEndpointThatIsForgottenEnd(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, nil)
+	s.step(0)
+	s.step(sim.DefaultBoot)
+	require.NoError(t, s.endpoints.Delete(t.Context(), "u", s.e.ID))
+	s.queue.Clear()
+	s.step(time.Second)
+	s.step(time.Minute)
+
+	left, err := s.containers.List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Empty(t, s.keyring.Keys(true))
+	require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
+		rows, err := tx.ListWorkers()
+		require.Empty(t, rows)
+		return err
+	}))
+}
+
 func TestWorkers_ThatEndWithoutAJobAreReplacedLater(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "0"})

@@ -56,6 +56,13 @@ func (q *Queue) removeEndpoint(ctx context.Context, id compute.EndpointID) error
 	return nil
 }
 
+// Serves reports whether the endpoint is known, be it that it was deleted and has workers still.
+func (q *Queue) Serves(e compute.EndpointID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.dispatchers[e] != nil
+}
+
 // cancelAll cancels every job of the endpoint.
 func (q *Queue) cancelAll(ctx context.Context, e compute.EndpointID) error {
 	for _, h := range q.heldThat(func(h *lease) bool { return h.endpoint == e }) {

@@ -151,6 +151,28 @@ func TestPurge_LeavesWhatItDidNotComeToAsItStood(t *testing.T) {
 	require.Equal(t, append(normal, low...), b.take("w", 100))
 }
 
+// TestPurge_IsSeenThrough: clients wait 3 seconds for it, and what they gave up must not run.
+func TestPurge_IsSeenThrough(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	m := b.meddle()
+	var ids []compute.JobID
+	for range 60 {
+		ids = append(ids, b.run(queue.Submission{}))
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	m.writing = func() error {
+		hangUp()
+		return nil
+	}
+	removed, err := b.queue.Purge(ctx, user, b.endpoint)
+	require.NoError(t, err)
+	require.Equal(t, 60, removed)
+	for _, id := range ids {
+		require.Equal(t, compute.JobCancelled, b.status(id).Status)
+	}
+}
+
 // A reset deletes every row: an endpoint that has the id of one of before is not removed with that one.
 func TestClear_ForgetsWhatWasInDoubt(t *testing.T) {
 	t.Parallel()

@@ -7,12 +7,13 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// Purge cancels every job that waits and reports how many there were. Jobs in progress go on.
+// Purge cancels every job that waits and reports how many there were. Jobs in progress go on. It is seen through, whatever becomes of who asked:
+// clients give it 3 seconds, and what they gave up would run.
 func (q *Queue) Purge(ctx context.Context, user compute.UserID, e compute.EndpointID) (removed int, err error) {
 	if err := q.Known(user, e); err != nil {
 		return 0, err
 	}
-	return q.purge(ctx, e)
+	return q.purge(context.WithoutCancel(ctx), e)
 }
 
 func (q *Queue) purge(ctx context.Context, e compute.EndpointID) (removed int, err error) {

@@ -149,16 +149,25 @@ func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job
 		defer q.hooks.Trace.Waits(ctx, j.ID)()
 	}
 
-	select {
-	case <-end:
-	case <-timeout:
-	case <-q.closed:
-	case <-compute.Leaving(ctx):
-	case <-ctx.Done():
-		return j, ctx.Err()
-	}
+	defer func() { q.unwatchEnd(j.ID, end) }()
+	for {
+		over := true
+		select {
+		case <-end:
+			over = false
+			end = q.watchEnd(j.ID) // before the job is read: its next end is not missed
+		case <-timeout:
+		case <-q.closed:
+		case <-compute.Leaving(ctx):
+		case <-ctx.Done():
+			return j, ctx.Err()
+		}
 
-	return q.Status(ctx, user, j.EndpointID, j.ID)
+		now, err := q.Status(ctx, user, j.EndpointID, j.ID)
+		if over || err != nil || now.Status.Ended() { // else it was retried as it ended
+			return now, err
+		}
+	}
 }
 
 // Health is an endpoint in numbers.

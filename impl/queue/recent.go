@@ -1,6 +1,10 @@
 package queue
 
-import "github.com/berthdev/berth/impl/compute"
+import (
+	"bytes"
+
+	"github.com/berthdev/berth/impl/compute"
+)
 
 // The jobs that ended last are kept in memory, so that who polls for their end reads no database: a status is answered in half
 // the processor time, 28 µs in place of 56.
@@ -21,7 +25,7 @@ func newRecent() recent { return recent{jobs: map[compute.JobID]compute.Job{}} }
 // keep takes in a job that has ended, unless it was forgotten.
 func (r *recent) keep(j compute.Job) {
 	if _, known := r.jobs[j.ID]; !known && len(j.Output)+len(j.Error)+len(j.Webhook) <= recentOutput {
-		j.S3Config = nil
+		j.S3Config, j.Output = nil, bytes.Clone(j.Output) // or the request that it came in stays, too
 		r.put(j.ID, j)
 	}
 }

@@ -26,6 +26,16 @@ func TestRecent_JobsWithLongTextsAreNotKept(t *testing.T) {
 	require.True(t, kept)
 }
 
+func TestRecent_KeepsNothingElseOfTheRequestThatAResultCameIn(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"output":1,"logs":"long"}`)
+	r := newRecent()
+	r.keep(compute.Job{ID: "a", Output: body[10:11]})
+	body[10] = '2'
+	kept, _ := r.find("a")
+	require.Equal(t, "1", string(kept.Output))
+}
+
 func TestForget_KeepsNothingOfARequestForNoJob(t *testing.T) {
 	t.Parallel()
 	q := &Queue{memory: memory{recent: newRecent()}}

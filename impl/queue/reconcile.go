@@ -142,6 +142,7 @@ func (q *Queue) resolve(ctx context.Context, e compute.EndpointID) (bool, error)
 // adopt makes of a job in memory what its row says.
 func (q *Queue) adopt(ctx context.Context, e compute.EndpointID, id compute.JobID) error {
 	var ended *ending
+	var over bool
 	err := q.store.Write(ctx, func(tx store.Tx) error { // after whatever is being written
 		ended = nil
 		j, err := tx.Job(id)
@@ -149,6 +150,7 @@ func (q *Queue) adopt(ctx context.Context, e compute.EndpointID, id compute.JobI
 		if err != nil && !gone {
 			return err
 		}
+		over = gone || j.Status.Ended()
 		now := tx.Now()
 		tx.AfterCommit(func() { ended = q.follow(e, id, j, gone, now) })
 		return nil
@@ -159,8 +161,10 @@ func (q *Queue) adopt(ctx context.Context, e compute.EndpointID, id compute.JobI
 		return err
 	case ended != nil:
 		ended.announce(ctx, q, nil)
-	default:
+	case over:
 		q.wakeEnd(e, id)
+	default:
+		q.demand(e)
 	}
 
 	return nil

@@ -129,6 +129,26 @@ func TestSweep_NotifiesWaitersOfAnUnknownOutcome(t *testing.T) {
 	require.Equal(t, compute.JobCompleted, (<-answers).Status)
 }
 
+// TestSweep_WaitersOfAReportThatFailedWaitForTheNext: the job goes on, and its worker reports again.
+func TestSweep_WaitersOfAReportThatFailedWaitForTheNext(t *testing.T) {
+	t.Parallel()
+	b, s, taken := breakable(t)
+	answers := make(chan compute.Job, 1)
+	go func() {
+		j, _ := b.queue.Wait(context.WithoutCancel(t.Context()), user, b.endpoint, taken[0].ID, time.Hour)
+		answers <- j
+	}()
+	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
+
+	s.is, s.vague = true, true
+	report := queue.Report{Output: json.RawMessage(`1`)}
+	require.Error(t, b.queue.Finish(t.Context(), user, b.endpoint, "w", taken[0].ID, report))
+	s.is, s.vague = false, false
+	require.NoError(t, b.queue.Sweep(t.Context()))
+	require.NoError(t, b.queue.Finish(t.Context(), user, b.endpoint, "w", taken[0].ID, report))
+	require.Equal(t, compute.JobCompleted, (<-answers).Status)
+}
+
 func TestSweep_FailureIsTriedAgainAfterADoublingPause(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)

@@ -23,6 +23,8 @@ const (
 	renewTick = Lease / 3
 	// lookTick is how often the others look who it is.
 	lookTick = time.Second
+	// lookPause is how long they leave the database alone between two looks, whoever calls for one: each request that waits does.
+	lookPause = 100 * time.Millisecond
 	// margin is how much earlier than the database the owner takes its lease for over.
 	margin = time.Second
 )
@@ -118,14 +120,24 @@ func (m *Member) Run(ctx context.Context, started func(error)) {
 			started = nil
 		}
 
-		tick, stop := compute.SystemClock{}.After(wait)
-		select {
-		case <-tick:
-		case <-look:
-		case <-ctx.Done():
+		stepped := compute.SystemClock{}.Now()
+		if pause(ctx, wait, look) {
+			pause(ctx, lookPause-compute.SystemClock{}.Now().Sub(stepped), nil)
 		}
-		stop()
 	}
+}
+
+// pause waits, and reports whether a look was called for meanwhile.
+func pause(ctx context.Context, wait time.Duration, look <-chan struct{}) bool {
+	tick, stop := compute.SystemClock{}.After(wait)
+	defer stop()
+	select {
+	case <-tick:
+	case <-look:
+		return true
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // logChange has the log say once that the owner cannot be found out, and once that it can.
@@ -176,8 +188,15 @@ func (m *Member) step(ctx context.Context) (wait time.Duration, err error) {
 	return m.begin(ctx, owner)
 }
 
-// find renews the lease, or takes what nobody has, and gives the owner. A replica whose service of before still ends takes nothing.
+// find renews the lease, or takes what nobody has, and gives the owner. A replica whose service of before still ends takes nothing. One that
+// owns nothing looks first, which holds up nobody: to try to take the lease would hold up what the owner writes.
 func (m *Member) find(ctx context.Context) (store.Owner, error) {
+	if m.now.Load().service == nil {
+		owner, err := m.settings.Owners.See(ctx)
+		if err != nil || owner.ID != "" && owner.ID != m.settings.Me.ID && owner.Left > 0 {
+			return owner, err
+		}
+	}
 	if m.ending() {
 		owner, err := m.settings.Owners.See(ctx)
 		if owner.ID == m.settings.Me.ID {
@@ -261,10 +280,16 @@ func (m *Member) lose(before *view) {
 	}()
 }
 
-// see has a new view take the place of the one before.
+// same reports whether two are one owner, however long the lease lasts still.
+func same(a, b store.Owner) bool {
+	a.Left, b.Left = 0, 0
+	return a == b
+}
+
+// see has a new view take the place of the one before. Who waits for another owner is woken by one alone.
 func (m *Member) see(v *view) {
 	before := m.now.Load()
-	if v.changed = before.changed; before.owner != v.owner || before.service != v.service {
+	if v.changed = before.changed; !same(before.owner, v.owner) || before.service != v.service {
 		v.changed = make(chan struct{})
 		defer close(before.changed)
 	}

@@ -27,6 +27,7 @@ type table struct {
 	until time.Time
 	away  bool // it does not answer
 	here  map[string]store.Replica
+	looks int // Hold and See
 }
 
 var errAway = errors.New("the database cannot be reached")
@@ -49,6 +50,7 @@ func (t *table) left() store.Owner {
 
 func (t *table) Hold(_ context.Context, me store.Replica, lease time.Duration) (o store.Owner, err error) {
 	err = t.do(func() {
+		t.looks++
 		if t.owner.ID != me.ID && time.Now().Before(t.until) {
 			o = t.left()
 			return
@@ -63,7 +65,10 @@ func (t *table) Hold(_ context.Context, me store.Replica, lease time.Duration) (
 }
 
 func (t *table) See(context.Context) (o store.Owner, err error) {
-	err = t.do(func() { o = t.left() })
+	err = t.do(func() {
+		t.looks++
+		o = t.left()
+	})
 	return o, err
 }
 
@@ -399,6 +404,29 @@ func TestMember_LooksAtOnceIfAReplicaSaysSo(t *testing.T) {
 	<-b.look
 	ask(t, http.MethodHead, b.server.URL+"/healthz", http.NoBody, http.Header{lookHeader: {"1"}, proofHeader: {"guessed"}})
 	require.Empty(t, b.look, "not by a stranger")
+}
+
+// TestMember_RequestsThatWaitForAGoneOwnerLeaveTheDatabaseAlone: each of them has it looked again, and there may be 2,000.
+func TestMember_RequestsThatWaitForAGoneOwnerLeaveTheDatabaseAlone(t *testing.T) {
+	t.Parallel()
+	owners := &table{owner: store.Owner{ID: "gone", Address: "http://127.0.0.1:1", Epoch: 1}, until: time.Now().Add(time.Hour)}
+	b := join(t, owners, "b", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	go b.Run(ctx, nil)
+	defer cancel()
+	var waiting sync.WaitGroup
+	for range 10 {
+		waiting.Go(func() {
+			for end := time.Now().Add(time.Second); time.Now().Before(end); {
+				b.Doubt()
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	waiting.Wait()
+	owners.mu.Lock()
+	defer owners.mu.Unlock()
+	require.Less(t, owners.looks, 30)
 }
 
 func TestMember_Leave_AnswersUntilItsWorkersHaveEnded(t *testing.T) {

@@ -121,8 +121,13 @@ func prepare(ctx context.Context, url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// migrated brings the schema of the database up to date.
+// migrated brings the schema of the database up to date. What is made of a large table takes as long as it takes; others are waited for no
+// longer than a statement may take.
 func migrated(ctx context.Context, config *pgx.ConnConfig) error {
+	config = config.Copy()
+	config.RuntimeParams["statement_timeout"], config.RuntimeParams["idle_in_transaction_session_timeout"] = "0", "0"
+	config.RuntimeParams["lock_timeout"] = statementTimeout
+	config.DialFunc = (&net.Dialer{}).DialContext // as a transfer
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return &awayError{err}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"io"
 	"net"
 	"os"
 	"testing"
@@ -20,6 +21,9 @@ func TestImpatient_DoesNotWaitForeverForASilentServer(t *testing.T) {
 	_, err = c.Read(make([]byte, 1))
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 
+	_, err = c.Write([]byte("a"))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "it takes nothing, either")
+
 	c.(*impatientConn).silence = time.Hour
 	go func() { _, _ = far.Write([]byte("a")) }()
 	_, err = c.Read(make([]byte, 1))
@@ -28,5 +32,16 @@ func TestImpatient_DoesNotWaitForeverForASilentServer(t *testing.T) {
 	require.NoError(t, c.SetDeadline(time.Now()))
 	_, err = c.Read(make([]byte, 1))
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "a deadline is kept")
+	_, err = c.Write([]byte("a"))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "for writing, too")
 	require.NoError(t, c.SetDeadline(time.Time{}))
+
+	require.NoError(t, c.SetWriteDeadline(time.Now()))
+	_, err = c.Write([]byte("a"))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.NoError(t, c.SetWriteDeadline(time.Time{}))
+	go func() { _, _ = io.ReadFull(far, make([]byte, 3*mostPiece)) }()
+	n, err := c.Write(make([]byte, 3*mostPiece))
+	require.NoError(t, err)
+	require.Equal(t, 3*mostPiece, n)
 }

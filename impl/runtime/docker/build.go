@@ -21,10 +21,17 @@ const labelBuild = "dev.berth.build"
 
 var _ runtime.Builder = (*Runtime)(nil)
 
-// Build has the engine build. What it says of layers that it pulls is no line, but for the end of each.
+// Build has the engine build, with half of the machine at most: what it runs is of who may build, and others have pods there. What the engine
+// says of layers that it pulls is no line, but for the end of each.
 func (h *Runtime) Build(ctx context.Context, b runtime.Build, emit func(line string)) error {
+	info, err := h.info(ctx)
+	if err != nil {
+		return err
+	}
+	const period = 100_000 // microseconds
 	answer, err := h.engine.ImageBuild(ctx, b.Archive, client.ImageBuildOptions{
 		Tags: []string{b.Image}, Remove: true, ForceRemove: true, Labels: map[string]string{labelOwner: h.config.Owner, labelBuild: string(b.ID)},
+		Memory: info.MemTotal / 2, MemorySwap: info.MemTotal / 2, CPUPeriod: period, CPUQuota: max(period, period*int64(info.NCPU)/2),
 	})
 	if err != nil {
 		return fault(err)

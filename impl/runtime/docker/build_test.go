@@ -3,11 +3,14 @@ package docker_test
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -68,4 +71,38 @@ func TestRuntime_Build_MakesAnImageThatRuns(t *testing.T) {
 	a.Generation++
 	require.NoError(t, host.Start(t.Context(), a))
 	require.Contains(t, await(t, host, "a", runtime.Ended).Reason, "was built, and is not there any more")
+}
+
+// TestRuntime_WhatAnImageSaysOfItselfIsNotBelieved: labels of an image are those of its containers, too, and anybody may make one.
+func TestRuntime_WhatAnImageSaysOfItselfIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	engine, owner := dockertest.Need(t)
+	host := open(t, docker.Config{Owner: owner, Pull: docker.PullAlways})
+	other := "berth-test-other-" + owner
+	_, err := engine.NetworkCreate(t.Context(), other, client.NetworkCreateOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, _ = engine.NetworkRemove(context.WithoutCancel(t.Context()), other, client.NetworkRemoveOptions{})
+	})
+
+	image := runtime.BuiltImages + owner + ":labels"
+	require.NoError(t, host.Build(t.Context(), runtime.Build{ID: "labels", Image: image, Archive: folder(t, map[string]string{
+		"Dockerfile": "FROM " + dockertest.Image() + "\nLABEL dev.berth.network=" + other + " dev.berth.owner=" + owner + " dev.berth.allocation=volume-a\n",
+	})}, func(string) {}))
+	made, err := engine.ContainerCreate(t.Context(), client.ContainerCreateOptions{Name: "berth-test-foreign-" + owner, Config: &container.Config{Image: image}})
+	require.NoError(t, err)
+	listed, err := host.List(t.Context())
+	require.NoError(t, err)
+	require.NotContains(t, listed, "volume-a")
+	_, err = engine.ContainerRemove(t.Context(), made.ID, client.ContainerRemoveOptions{Force: true})
+	require.NoError(t, err)
+
+	a := playing("a", "stay")
+	a.Image = image
+	require.NoError(t, host.Start(t.Context(), a))
+	await(t, host, "a", runtime.Up)
+	require.NoError(t, host.Remove(t.Context(), "a"))
+	_, err = engine.NetworkInspect(t.Context(), other, client.NetworkInspectOptions{})
+	require.NoError(t, err, "it is not of the pod")
+	require.NoError(t, host.RemoveImage(t.Context(), "labels"))
 }

@@ -274,7 +274,9 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 
 	ids := map[string]bool{}
 	for _, c := range containers.Items {
-		ids[c.Labels[labelAllocation]] = true
+		if id := c.Labels[labelAllocation]; slices.Contains(c.Names, "/"+h.name(id)) { // else the labels are those of its image
+			ids[id] = true
+		}
 	}
 	for _, v := range volumes.Items {
 		ids[v.Labels[labelAllocation]] = true

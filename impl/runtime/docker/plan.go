@@ -68,6 +68,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 	}
 	maps.Copy(labels, map[string]string{
 		labelOwner: h.config.Owner, labelAllocation: a.ID, labelGeneration: strconv.FormatInt(a.Generation, 10), labelPorts: strings.Join(a.Ports, ","),
+		labelNetwork: "", // whatever the image says of itself
 	})
 
 	mounts, volumes := h.mounts(a)

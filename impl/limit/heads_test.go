@@ -1,0 +1,53 @@
+package limit_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestHeads_AreBoundedTogether: a head of short headers takes many times its bytes in memory.
+func TestHeads_AreBoundedTogether(t *testing.T) {
+	serve(t, 200, func(s *served) {
+		s.handle = func(http.ResponseWriter, *http.Request) {}
+		var long strings.Builder
+		long.WriteString("GET / HTTP/1.1\r\nHost: a\r\n")
+		for i := 0; long.Len() < 60<<10; i++ {
+			fmt.Fprintf(&long, "a%x:\r\n", i)
+		}
+
+		var open []net.Conn
+		for range 100 { // 6 MB
+			open = append(open, s.dial(long.String()))
+		}
+		pause(100 * time.Millisecond)
+		cut := 0
+		for _, c := range open {
+			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+			if _, err := c.Read(make([]byte, 1)); err != nil && !isTimeout(err) {
+				cut++
+			}
+		}
+		require.Greater(s, cut, 10)
+		require.Less(s, cut, 50)
+
+		status, _ := s.status(s.dial(get))
+		require.Equal(s, "200 OK", status, "short heads are free")
+		for _, c := range open {
+			_ = c.Close()
+		}
+		pause(100 * time.Millisecond)
+		status, _ = s.status(s.dial(long.String() + "\r\n"))
+		require.Equal(s, "200 OK", status, "others have given theirs back")
+	})
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := err.(net.Error) //nolint:errorlint // as the connection gave it
+	return ok && timeout.Timeout()
+}
