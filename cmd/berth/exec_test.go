@@ -163,8 +163,9 @@ func TestCopy_WhatCannotBeCopiedFails(t *testing.T) {
 	require.Contains(t, r.err, "berth: "+at+"/tree/socket is neither a file nor a folder\n")
 
 	require.NoError(t, os.WriteFile(at+"/tree/a", bytes.Repeat([]byte("long"), 1<<20), 0o600))
-	require.NoError(t, os.Symlink("elsewhere", at+"/copy/tree"))
-	r = s.run("pods", "cp", id+":"+at+"/tree", at+"/copy") // there is no such folder behind the link
+	require.NoError(t, os.Mkdir(at+"/other", 0o700)) // in the first one something may be already
+	require.NoError(t, os.Symlink("elsewhere", at+"/other/tree"))
+	r = s.run("pods", "cp", id+":"+at+"/tree", at+"/other") // there is no such folder behind the link
 	require.Equal(t, exitFailed, r.code)
 }
 

@@ -290,6 +290,8 @@ func ownPod(tx store.Pods, user compute.UserID, id compute.PodID) (compute.Pod, 
 
 // PodChange is what updatePod asks for. Nil is unchanged.
 type PodChange struct {
+	Sealed bool // it may give the pod no secret, credential or template: whoever asks has no right but to this pod (rule auth.scopes.pod.secrets)
+
 	TemplateID       *compute.TemplateID // its settings stand where those below are nil; no link is kept
 	Name             *string
 	Image            *string
@@ -303,8 +305,6 @@ type PodChange struct {
 	Network          []compute.NetworkMount // empty but not nil is refused
 	Locked           *bool
 	GlobalNetworking *bool
-
-	Sealed bool // it may give the pod no secret, credential or template: whoever asks has no right but to this pod (rule auth.scopes.pod.secrets)
 }
 
 // checkSealed refuses what a change by a key for single pods must not bring into the pod, whose user may see more than it.
@@ -325,9 +325,9 @@ func (n PodChange) checkSealed(p compute.Pod) error {
 	return nil
 }
 
-// UpdatePod changes what is present, and restarts a running pod whose container it concerns; one whose container is on its way gets another one. Rejected for a change of
-// mounts that is not possible, Forbidden for what a Sealed one must not bring, Conflict for a pod of a cluster and for a locked one that would be restarted, Invalid for a serverless
-// template, NotFound as for GetPod and for a template.
+// UpdatePod changes what is present, and restarts a running pod whose container it concerns; one whose container is on its way gets another one.
+// Rejected for a change of mounts that is not possible, Forbidden for what a Sealed one must not bring, Conflict for a pod of a cluster and for a
+// locked one that would be restarted, Invalid for a serverless template, NotFound as for GetPod and for a template.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
 	var pod compute.Pod
 	err := c.placement.Write(ctx, func(tx store.Tx, claims *Claims) (err error) {
