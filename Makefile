@@ -110,7 +110,7 @@ judge: build ## berth conformance beside a default server, a mock of the documen
 	GOLDEN=$(GOLDEN) conformance/target.sh
 
 .PHONY: mutate
-mutate: ## plant MUTANTS=200 random changes in what people wrote, by SEED=1, and see which no test notices (an hour; FROM=place to go on, ROOMS=impl/queue for some)
+mutate: ## plant MUTANTS=200 random changes in what people wrote, by SEED=1, and see which no test notices (an hour or two; FROM=place to go on, ROOMS=impl/queue for some)
 	go run ./conformance/mutate -mutants $(or $(MUTANTS),200) -seed $(or $(SEED),1) $(if $(FROM),-from $(FROM)) $(if $(ROOMS),-rooms $(ROOMS))
 
 .PHONY: newcomer

@@ -57,6 +57,11 @@ const scopePod = "pod:"
 // ScopePod permits to read, change, stop, restart and delete one pod, and to read its logs (rules auth.scopes.pod.*).
 func ScopePod(id PodID) Scope { return scopePod + Scope(id) }
 
+// Over reports whether the key was revoked or has expired by then.
+func (k Key) Over(at time.Time) bool {
+	return !k.RevokedAt.IsZero() || !k.ExpiresAt.IsZero() && !at.Before(k.ExpiresAt)
+}
+
 // Allows reports whether the key holds the scope, through a wildcard or "all" too, and the role of its user allows it.
 func (k Key) Allows(want Scope) bool {
 	if !k.Role.Allows(want) {

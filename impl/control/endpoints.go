@@ -40,7 +40,7 @@ func NewEndpoints(s store.Store, ids *compute.IDs, p *Placement, q EndpointQueue
 type EndpointChange struct {
 	Name          *string
 	TemplateID    *compute.TemplateID // its settings are copied, and those below win; empty: none any more
-	Template      *TemplateChange     // in place of TemplateID: changes the endpoint's own template, or makes one
+	Template      *TemplateChange     // in place of TemplateID and of the settings below down to RegistryID: changes the endpoint's own template, or makes one
 	Image         *string
 	Args          *string
 	Cmd           *[]string // see Command

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,13 +66,8 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 		if e.TemplateID = id; e.Image == "" { // it is new: all that the template has is its own
 			x.TemplateID = &id
 		} else { // what is given is changed, and nothing else
-			x.Image, x.Args, x.DiskGB, x.RegistryID = cmp.Or(x.Image, m.Image), cmp.Or(x.Args, m.Args), cmp.Or(x.DiskGB, m.DiskGB), cmp.Or(x.RegistryID, m.RegistryID)
-			if x.Ports == nil {
-				x.Ports = m.Ports
-			}
-			if x.Env == nil {
-				x.Env, env = m.Env, m.Env
-			}
+			x.Image, x.Args, x.DiskGB, x.Ports, x.RegistryID, x.Env = m.Image, m.Args, m.DiskGB, m.Ports, m.RegistryID, m.Env
+			env = x.Env
 		}
 	}
 

@@ -206,7 +206,7 @@ func (r *Keyring) good(user compute.UserID) (n int) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for _, k := range r.keys {
-		if k.UserID == user && k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt)) {
+		if k.UserID == user && !k.Over(now) {
 			n++
 		}
 	}
@@ -282,7 +282,7 @@ func (r *Keyring) Holds(k compute.Key) bool {
 	r.mu.RLock()
 	now, known := r.keys[k.ID]
 	r.mu.RUnlock()
-	return known && now.Hash == k.Hash && now.Role == k.Role && !now.Disabled && now.RevokedAt.IsZero() && (now.ExpiresAt.IsZero() || r.clock.Wall().Before(now.ExpiresAt))
+	return known && now.Hash == k.Hash && now.Role == k.Role && !now.Disabled && !now.Over(r.clock.Wall())
 }
 
 // Authenticate gives the key that an Authorization header or parameter carries. Its Unauthenticated distinguishes missing from

@@ -169,8 +169,7 @@ func keyOfLogin(tx store.Tx, l compute.LoginRequest, id compute.KeyID, token str
 	}
 
 	approver = approver.Bounded(u, known)
-	over := !approver.RevokedAt.IsZero() || !approver.ExpiresAt.IsZero() && !tx.Wall().Before(approver.ExpiresAt)
-	if over || approver.UserID != l.UserID || approver.Disabled || !approver.Allows(compute.ScopeGraphQLWrite) {
+	if approver.Over(tx.Wall()) || approver.UserID != l.UserID || approver.Disabled || !approver.Allows(compute.ScopeGraphQLWrite) {
 		return compute.Key{}, false, nil
 	}
 	return approver.Heir(id, cmp.Or(l.Name, "login from "+l.Client), token, tx.Wall()), true, nil

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/shell"
 )
@@ -129,11 +130,7 @@ func (g *Gateway) takes(conn net.Conn) bool {
 
 // originOf gives for whom a connection is counted as long as it is not known who has it.
 func originOf(conn net.Conn) string {
-	address := conn.RemoteAddr().String()
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		address = host
-	}
-	return compute.LoginOrigin(address)
+	return compute.LoginOrigin(audit.Client(conn.RemoteAddr().String()))
 }
 
 // count gives how many connections those have who are so. The caller has the lock.

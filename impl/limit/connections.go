@@ -221,8 +221,12 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// forgetHead gives back what the head of a request took.
-func (c *conn) forgetHead() { c.of.heads.Add(-max(c.head.Swap(0)-freeHead, 0)) }
+// forgetHead gives back what the head of a request took: of most there is nothing, and all connections would share that counter.
+func (c *conn) forgetHead() {
+	if over := c.head.Swap(0) - freeHead; over > 0 {
+		c.of.heads.Add(-over)
+	}
+}
 
 // Write sends text piece by piece: each must be taken within the span.
 func (c *conn) Write(text []byte) (n int, err error) {

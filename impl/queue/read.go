@@ -149,13 +149,11 @@ func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job
 		defer q.hooks.Trace.Waits(ctx, j.ID)()
 	}
 
-	defer func() { q.unwatchEnd(j.ID, end) }()
 	for {
 		over := true
 		select {
 		case <-end:
 			over = false
-			end = q.watchEnd(j.ID) // before the job is read: its next end is not missed
 		case <-timeout:
 		case <-q.closed:
 		case <-compute.Leaving(ctx):
@@ -164,7 +162,13 @@ func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job
 		}
 
 		now, err := q.Status(ctx, user, j.EndpointID, j.ID)
-		if over || err != nil || now.Status.Ended() { // else it was retried as it ended
+		if over || err != nil || now.Status.Ended() {
+			return now, err
+		}
+		// It was retried as it ended. Its next end is watched for before the job is read once more, and not missed.
+		end = q.watchEnd(j.ID)
+		defer q.unwatchEnd(j.ID, end)
+		if now, err = q.Status(ctx, user, j.EndpointID, j.ID); err != nil || now.Status.Ended() {
 			return now, err
 		}
 	}

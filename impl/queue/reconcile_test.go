@@ -112,16 +112,21 @@ func TestSweep_TakesBackJobsOfAWorkerThatEnded(t *testing.T) {
 	}
 }
 
+// waitFor has somebody wait for the end of a job, and gives how it ended.
+func (b *bench) waitFor(id compute.JobID) <-chan compute.Job {
+	answers := make(chan compute.Job, 1)
+	go func() {
+		j, _ := b.queue.Wait(context.WithoutCancel(b.Context()), user, b.endpoint, id, time.Hour)
+		answers <- j
+	}()
+	require.Eventually(b, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
+	return answers
+}
+
 func TestSweep_NotifiesWaitersOfAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)
-	answers := make(chan compute.Job, 1)
-	go func() {
-		j, _ := b.queue.Wait(context.WithoutCancel(t.Context()), user, b.endpoint, taken[0].ID, time.Hour)
-		answers <- j
-	}()
-	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
-
+	answers := b.waitFor(taken[0].ID)
 	s.is, s.lies = true, true
 	require.Error(t, b.queue.Finish(t.Context(), user, b.endpoint, "w", taken[0].ID, queue.Report{Output: json.RawMessage(`1`)}))
 	s.is = false
@@ -133,13 +138,7 @@ func TestSweep_NotifiesWaitersOfAnUnknownOutcome(t *testing.T) {
 func TestSweep_WaitersOfAReportThatFailedWaitForTheNext(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)
-	answers := make(chan compute.Job, 1)
-	go func() {
-		j, _ := b.queue.Wait(context.WithoutCancel(t.Context()), user, b.endpoint, taken[0].ID, time.Hour)
-		answers <- j
-	}()
-	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
-
+	answers := b.waitFor(taken[0].ID)
 	s.is, s.vague = true, true
 	report := queue.Report{Output: json.RawMessage(`1`)}
 	require.Error(t, b.queue.Finish(t.Context(), user, b.endpoint, "w", taken[0].ID, report))

@@ -193,16 +193,15 @@ func (m *Member) step(ctx context.Context) (wait time.Duration, err error) {
 func (m *Member) find(ctx context.Context) (store.Owner, error) {
 	if m.now.Load().service == nil {
 		owner, err := m.settings.Owners.See(ctx)
-		if err != nil || owner.ID != "" && owner.ID != m.settings.Me.ID && owner.Left > 0 {
+		mine := owner.ID == m.settings.Me.ID
+		switch {
+		case err != nil, owner.ID != "" && !mine && owner.Left > 0:
 			return owner, err
+		case m.ending() && mine:
+			return store.Owner{}, nil
+		case m.ending():
+			return owner, nil
 		}
-	}
-	if m.ending() {
-		owner, err := m.settings.Owners.See(ctx)
-		if owner.ID == m.settings.Me.ID {
-			owner = store.Owner{}
-		}
-		return owner, err
 	}
 	return m.settings.Owners.Hold(ctx, m.settings.Me, Lease)
 }
