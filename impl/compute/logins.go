@@ -79,12 +79,16 @@ func HashOfLogin(id string) (string, bool) {
 	return hex.EncodeToString(hash[:]), true
 }
 
-// LoginOrigin gives for whom requests of an address are counted: the address itself, or of IPv6 its first 64 bits, of which everybody has
-// many addresses.
+// LoginOrigin gives for whom requests of an address, with a port or without, are counted: the address itself, or of IPv6 its first 64 bits,
+// of which everybody has many addresses.
 func LoginOrigin(client string) string {
 	address, err := netip.ParseAddr(client)
 	if err != nil {
-		return client
+		at, err := netip.ParseAddrPort(client)
+		if err != nil {
+			return client
+		}
+		address = at.Addr()
 	}
 	address = address.Unmap().WithZone("")
 	if address.Is4() {

@@ -19,7 +19,6 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/shell"
 )
@@ -117,7 +116,7 @@ func (g *Gateway) Wait() { g.running.Wait() }
 func (g *Gateway) takes(conn net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	origin := originOf(conn)
+	origin := compute.LoginOrigin(conn.RemoteAddr().String())
 	unknown := g.count(func(v visitor) bool { return v.user == "" })
 	ofOrigin := g.count(func(v visitor) bool { return v.user == "" && v.origin == origin })
 	if g.Ending.Err() != nil || len(g.open) >= mostConnections || unknown >= mostUnknown || ofOrigin >= mostOfOrigin {
@@ -126,11 +125,6 @@ func (g *Gateway) takes(conn net.Conn) bool {
 	g.open[conn] = visitor{origin: origin}
 	g.running.Add(1)
 	return true
-}
-
-// originOf gives for whom a connection is counted as long as it is not known who has it.
-func originOf(conn net.Conn) string {
-	return compute.LoginOrigin(audit.Client(conn.RemoteAddr().String()))
 }
 
 // count gives how many connections those have who are so. The caller has the lock.
