@@ -12,4 +12,5 @@ if [ -z "${chromium:-}" ]; then
 	echo "SKIPPED: the console needs Chromium: install it, or name it in BERTH_CHROMIUM"
 	exit
 fi
-timeout 300 node "$here/console.mjs" "$root/bin/berth" "$chromium" "$artefacts/console"
+# The time is against what hangs alone: on a busy machine all of it has taken 5 minutes.
+timeout 1200 node "$here/console.mjs" "$root/bin/berth" "$chromium" "$artefacts/console"
