@@ -107,7 +107,7 @@ var parts = []part{
 		"In a clone of the last commit. The tests are those that a run just before has passed, so that all that did not change is cached; the rules " +
 			"are all of them, beside a server of their own."},
 	{"long", "a third of the rate that saturates berth, for long: only where it is named", false, (*bench).long,
-		"The mix is that of the part before. Jobs come to the end of their time to live and are deleted all the while; -long says for how long it goes on."},
+		"The mix is that of the part `mixed`, but for pods, which are renamed, not created: only jobs come. They come to the end of their time to live after a minute and are deleted 30 minutes later, all the while. -long says for how long it goes on."},
 }
 
 func main() {

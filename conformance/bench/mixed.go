@@ -41,7 +41,7 @@ func (b *bench) load() error {
 	}
 
 	defer berth.stop()
-	most, err := b.saturation(berth)
+	most, err := b.saturation(berth, berth.mix)
 	if err != nil {
 		return err
 	}
@@ -199,10 +199,10 @@ func (s *server) mix(ttl time.Duration) (func(i int) []byte, error) {
 	}, nil
 }
 
-// saturation measures how much of the mix berth answers on 64 connections for long: while as many jobs come to the end of their
+// saturation measures how much of a mix berth answers on 64 connections for long: while as many jobs come to the end of their
 // time to live as are submitted. It leaves the queue empty.
-func (b *bench) saturation(berth *server) (float64, error) {
-	mix, err := berth.mix(leastTTL)
+func (b *bench) saturation(berth *server, mixed func(ttl time.Duration) (func(i int) []byte, error)) (float64, error) {
+	mix, err := mixed(leastTTL)
 	if err != nil {
 		return 0, err
 	}
