@@ -29,7 +29,8 @@ const (
 	mostOfUser      = 128              // of those of one user
 	mostUnknown     = 64               // of those who have not shown yet who they are
 	mostOfOrigin    = 16               // of those from one address
-	mostChannels    = 64               // of one connection at a time
+	mostChannels    = 256              // of all connections, each of which may have 2 MB in memory that nobody has read yet
+	channelsOfUser  = 64               // of those of one user
 	mostTries       = 6                // keys that a client may try on one connection
 	graceTime       = 30 * time.Second // to show who one is
 	aliveTick       = 30 * time.Second // between two looks whether a client is there, and may stay
@@ -64,6 +65,10 @@ type Gateway struct {
 	open    map[net.Conn]visitor
 	files   int                    // that are open
 	filesOf map[compute.UserID]int // of a user; none is 0
+
+	channels   int
+	channelsOf map[compute.UserID]int // of a user; none is 0
+
 	running sync.WaitGroup
 }
 
@@ -258,7 +263,7 @@ func (g *Gateway) serve(nc net.Conn) {
 	}
 
 	c := &connection{
-		Gateway: g, conn: conn, pod: compute.PodID(conn.Permissions.Extensions[podExtension]), places: make(chan struct{}, mostChannels),
+		Gateway: g, conn: conn, pod: compute.PodID(conn.Permissions.Extensions[podExtension]),
 		by: shell.By{
 			User: user, Through: "ssh", Of: conn.Permissions.Extensions[keyExtension], From: nc.RemoteAddr().String(),
 		},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/crypto/ssh"
 
@@ -22,21 +23,19 @@ type connection struct {
 	conn    *ssh.ServerConn
 	pod     compute.PodID
 	by      shell.By
-	places  chan struct{} // has a place for each channel
+	noted   atomic.Bool // the log of who changed what has that files are transferred, or ports forwarded
 	running sync.WaitGroup
 }
 
 // serve answers what the client opens until it goes.
 func (c *connection) serve(ctx context.Context, channels <-chan ssh.NewChannel) {
 	for opened := range channels {
-		select {
-		case c.places <- struct{}{}:
-		default:
+		if !c.begins(c.by.User) {
 			_ = opened.Reject(ssh.ResourceShortage, "there are as many channels as there may be")
 			continue
 		}
 		c.running.Go(func() {
-			defer func() { <-c.places }()
+			defer c.ends(c.by.User)
 			switch opened.ChannelType() {
 			case "session":
 				c.session(ctx, opened)
@@ -46,6 +45,30 @@ func (c *connection) serve(ctx context.Context, channels <-chan ssh.NewChannel) 
 				_ = opened.Reject(ssh.UnknownChannelType, "there are sessions and forwarding to the pod")
 			}
 		})
+	}
+}
+
+// begins counts a channel of the user, until ends is called. False: there may be no more.
+func (g *Gateway) begins(user compute.UserID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.channels >= mostChannels || g.channelsOf[user] >= channelsOfUser {
+		return false
+	}
+	if g.channelsOf == nil {
+		g.channelsOf = map[compute.UserID]int{}
+	}
+	g.channels++
+	g.channelsOf[user]++
+	return true
+}
+
+func (g *Gateway) ends(user compute.UserID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.channels--
+	if g.channelsOf[user]--; g.channelsOf[user] == 0 {
+		delete(g.channelsOf, user)
 	}
 }
 
@@ -228,11 +251,22 @@ func detail(err error) string {
 
 // exec runs a command in the pod.
 func (c *connection) exec(ctx context.Context, e runtime.Exec) (int, error) {
+	return c.execBy(ctx, c.by, e)
+}
+
+// part runs a command that is a part of what its connection does: the log of who changed what has an entry of the first alone.
+func (c *connection) part(ctx context.Context, e runtime.Exec) (int, error) {
+	by := c.by
+	by.Part = c.noted.Swap(true)
+	return c.execBy(ctx, by, e)
+}
+
+func (c *connection) execBy(ctx context.Context, by shell.By, e runtime.Exec) (int, error) {
 	target, err := c.Shells.Pod(ctx, c.by.User, c.pod)
 	if err != nil {
 		return 0, err
 	}
-	room, err := c.Shells.Begin(target, c.by)
+	room, err := c.Shells.Begin(target, by)
 	if err != nil {
 		return 0, err
 	}
@@ -304,7 +338,7 @@ func (c *connection) forward(ctx context.Context, opened ssh.NewChannel) {
 		defer cancel()
 		ssh.DiscardRequests(requests)
 	}()
-	_, _ = c.exec(ctx, runtime.Exec{ // who connects sees an end
+	_, _ = c.part(ctx, runtime.Exec{ // who connects sees an end
 		Command: []string{"sh", "-c", relay, "sh", address, fmt.Sprint(asked.Port)}, Stdin: channel, Stdout: channel, Stderr: io.Discard,
 	})
 	_ = channel.Close()

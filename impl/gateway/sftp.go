@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,7 +42,7 @@ func (s *session) files(ctx context.Context) int {
 
 // serve speaks the protocol with a client, whose relative paths begin at a folder.
 func (f *files) serve(client io.ReadWriteCloser, at string) int {
-	server := sftp.NewRequestServer(unclosed{client}, sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(at))
+	server := sftp.NewRequestServer(bounded(f.ctx, client), sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(at))
 	defer func() { _ = server.Close() }()
 	defer context.AfterFunc(f.ctx, func() { _ = client.Close() })()
 	if err := server.Serve(); err != nil && !errors.Is(err, io.EOF) { // however a client leaves, that is no failure: scp goes by the exit code
@@ -49,12 +50,6 @@ func (f *files) serve(client io.ReadWriteCloser, at string) int {
 	}
 	return 0
 }
-
-// unclosed is a channel that stays open when what is served over it is over: the exit code, by which scp goes, is yet to be sent.
-type unclosed struct{ io.ReadWriter }
-
-// Close does nothing.
-func (unclosed) Close() error { return nil }
 
 // files are the files of a pod, each operation on them a command in it.
 type files struct {
@@ -75,7 +70,7 @@ func (f *files) output(command ...string) (string, error) {
 
 func (f *files) outputOf(most int, command ...string) (string, error) {
 	out, errs := &kept{most: most}, &kept{most: 4 << 10}
-	code, err := f.exec(f.ctx, runtime.Exec{Command: command, Env: append(f.env, "LC_ALL=C"), Stdout: out, Stderr: errs})
+	code, err := f.part(f.ctx, runtime.Exec{Command: command, Env: slices.Concat(f.env, []string{"LC_ALL=C"}), Stdout: out, Stderr: errs})
 	switch {
 	case err != nil:
 		return "", err
@@ -150,6 +145,9 @@ func (f *files) PosixRename(r *sftp.Request) error {
 
 func (f *files) setAttributes(r *sftp.Request) error {
 	flags, a := r.AttrFlags(), r.Attributes()
+	if a == nil { // they are shorter than their flags say
+		return sftp.ErrSSHFxBadMessage
+	}
 	if flags.Size {
 		if err := f.do("truncate", "-s", strconv.FormatUint(a.Size, 10), "--", r.Filepath); err != nil {
 			return err
@@ -192,7 +190,7 @@ func (f *files) folder(name string) (sftp.ListerAt, error) {
 	if !f.opens(f.by.User) {
 		return nil, errFiles
 	}
-	text, err := f.outputOf(mostFolder, "sh", "-c", `cd -- "$1" || exit 1; exec find . -mindepth 1 -maxdepth 1 -exec stat -c "$2" -- {} +`, "sh", name, format)
+	text, err := f.outputOf(mostFolder, "sh", "-c", `cd -- "$1" || exit 1; [ -r . ] || { echo Permission denied >&2; exit 1; }; find . -mindepth 1 -maxdepth 1 -exec stat -c "$2" -- {} +; exit 0`, "sh", name, format)
 	if err != nil {
 		f.closes(f.by.User)
 		return nil, err

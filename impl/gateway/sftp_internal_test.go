@@ -37,27 +37,37 @@ func (onePod) GetPod(context.Context, compute.UserID, compute.PodID) (compute.Po
 // filesOfPod gives a client for the files of a pod whose image has no server for them.
 func filesOfPod(t *testing.T) *sftp.Client {
 	t.Helper()
+	client, err := sftp.NewClientPipe(channelOfPod(t, nil))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// channelOfPod is what such a client speaks over. opened is told of each session; it may be nil.
+func channelOfPod(t *testing.T, opened func()) (io.Reader, io.WriteCloser) {
+	t.Helper()
 	pods, err := process.New(process.Config{Dir: t.TempDir(), Commands: map[string][]string{"i": {"sleep", "1000"}}, Rules: compute.ProcessRules{Commands: true}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pods.Close()) })
 	require.NoError(t, pods.Start(t.Context(), runtime.Allocation{ID: "a", Image: "i"}))
 	log := slog.New(slog.DiscardHandler)
-	g := &Gateway{Config: Config{Log: log, Shells: shell.New(shell.Config{Pods: onePod{}, OfPods: pods, Ending: context.Background(), Clock: compute.SystemClock{}, Log: log})}}
+	shells := shell.Config{Pods: onePod{}, OfPods: pods, Ending: context.Background(), Clock: compute.SystemClock{}, Log: log}
+	if opened != nil {
+		shells.Opened = func(context.Context, string, string, shell.By) { opened() }
+	}
+	g := &Gateway{Config: Config{Log: log, Shells: shell.New(shells)}}
 	f := &files{session: &session{connection: &connection{Gateway: g, pod: "a"}}, ctx: context.WithoutCancel(t.Context())}
 
 	ours, theirs := net.Pipe()
 	served := make(chan int, 1)
 	channel := &closing{Conn: theirs}
 	go func() { served <- f.serve(channel, "/tmp") }()
-	client, err := sftp.NewClientPipe(ours, ours)
-	require.NoError(t, err)
 	t.Cleanup(func() {
-		_ = client.Close()
 		_ = ours.Close()
 		require.Zero(t, <-served)
 		require.False(t, channel.closed.Load(), "the exit code could not be sent")
 	})
-	return client
+	return ours, ours
 }
 
 // closing notes whether it was closed.

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +63,7 @@ func (f *files) opened(ctx context.Context, command []string, stdin io.Reader, s
 	var failed error
 	go func() {
 		defer close(over)
-		code, err := f.exec(ctx, runtime.Exec{Command: command, Env: append(f.env, "LC_ALL=C"), Stdin: stdin, Stdout: stdout, Stderr: errs})
+		code, err := f.part(ctx, runtime.Exec{Command: command, Env: slices.Concat(f.env, []string{"LC_ALL=C"}), Stdin: stdin, Stdout: stdout, Stderr: errs})
 		if err == nil && code != 0 {
 			err = failure(errs.text.String())
 		}
@@ -188,7 +190,9 @@ func (r *reading) Close() error {
 func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 	flags := r.Pflags()
 	size := int64(0)
-	switch one, err := f.stat(r.Filepath, false); {
+	one, err := f.stat(r.Filepath, false)
+	there := err == nil
+	switch {
 	case err == nil && one.IsDir():
 		return nil, errors.New("it is a folder")
 	case err == nil && flags.Creat && flags.Excl:
@@ -198,7 +202,7 @@ func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 	case err != nil && !flags.Creat:
 		return nil, err
 	}
-	if err := f.do("sh", "-c", `: >> "$1"`, "sh", r.Filepath); err != nil { // so that what cannot be is said at once
+	if err := f.do(begins(r, there)...); err != nil { // so that what cannot be is said at once
 		return nil, err
 	}
 
@@ -210,6 +214,20 @@ func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 		w.from(0)
 	}
 	return w, nil
+}
+
+// begins is the command that makes a file that is to be written, or empties it if that was asked for. A new one has the mode that the client names,
+// which is all that OpenSSH says of it; package sftp has that in the bytes of the attributes alone.
+func begins(r *sftp.Request, there bool) []string {
+	flags := r.Pflags()
+	switch {
+	case !there && len(r.Attrs) == 4:
+		mode := binary.BigEndian.Uint32(r.Attrs) & 0o777 &^ 0o022
+		return []string{"sh", "-c", `umask 077; : >> "$1" && chmod "$2" "$1"`, "sh", r.Filepath, fmt.Sprintf("%04o", cmp.Or(mode, 0o600))}
+	case flags.Trunc && flags.Append:
+		return []string{"sh", "-c", `: > "$1"`, "sh", r.Filepath}
+	}
+	return []string{"sh", "-c", `: >> "$1"`, "sh", r.Filepath}
 }
 
 // writing is a file that is written from one place on: a command takes it in order, and what comes early waits.
@@ -226,16 +244,24 @@ type writing struct {
 	end   func() error
 	next  int64
 	early map[int64][]byte
-	waits int // bytes of early
+	waits int // what early takes
 }
+
+// pieceCost is what a piece that waits takes in memory beside its bytes.
+const pieceCost = 128
+
+func cost(piece []byte) int { return len(piece) + pieceCost }
 
 var errOrder = errors.New("files are written in order here: write it anew, or have an sftp-server in the image")
 
 // from has a command take what comes from a place on.
 func (w *writing) from(at int64) {
 	script := `cat > "$1"`
-	if at > 0 || w.appends {
+	switch {
+	case at > 0 || w.appends:
 		script = `cat >> "$1"`
+	case w.size > 0: // what is not written again stays
+		script = `cat 1<> "$1"`
 	}
 	out, in := io.Pipe()
 	w.in, w.next, w.end = in, at, w.files.opened(w.files.ctx, []string{"sh", "-c", script, "sh", w.name}, out, nil)
@@ -248,11 +274,14 @@ func (w *writing) WriteAt(p []byte, at int64) (int, error) {
 	if !w.open {
 		return 0, os.ErrClosed
 	}
+	if len(p) == 0 {
+		return 0, nil
+	}
 	if w.in == nil && (at == 0 || at == w.size) {
 		w.from(at)
 	}
 	if w.appends {
-		if _, twice := w.early[at]; twice || w.waits+len(p) > window {
+		if _, twice := w.early[at]; twice || w.waits+cost(p) > window {
 			if err := w.flush(); err != nil {
 				return 0, err
 			}
@@ -263,11 +292,14 @@ func (w *writing) WriteAt(p []byte, at int64) (int, error) {
 	}
 
 	switch {
-	case w.in != nil && at < w.next || w.waits+len(p) > window:
+	case w.in != nil && at < w.next || w.waits+cost(p) > window:
 		return 0, errOrder
 	case w.in == nil || at > w.next:
-		w.early[at] = append([]byte(nil), p...)
-		w.waits += len(p)
+		if old, twice := w.early[at]; twice {
+			w.waits -= cost(old)
+		}
+		w.early[at] = slices.Clone(p)
+		w.waits += cost(p)
 		return len(p), nil
 	}
 
@@ -279,7 +311,7 @@ func (w *writing) WriteAt(p []byte, at int64) (int, error) {
 		at := w.next
 		if piece = w.early[at]; piece != nil {
 			delete(w.early, at)
-			w.waits -= len(piece)
+			w.waits -= cost(piece)
 		}
 	}
 	return len(p), nil
@@ -296,7 +328,7 @@ func (w *writing) flush() error {
 			return err
 		}
 		w.next = max(w.next, at+int64(len(piece)))
-		w.waits -= len(piece)
+		w.waits -= cost(piece)
 		delete(w.early, at)
 	}
 	return nil

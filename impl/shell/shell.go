@@ -94,6 +94,7 @@ type By struct {
 	Of      string // the key that shows who it is: the id of an API key, or the fingerprint of one of SSH
 	From    string // the address of the client; empty: it is not known
 	Request string // id of the request; empty: there is none
+	Part    bool   // what runs is a part of a session that was told of already: one of many commands that transfer a file
 }
 
 // Session is room for one command.
@@ -175,23 +176,26 @@ func (one *Session) Run(ctx context.Context, e runtime.Exec) (int, error) {
 		e.Env = append(slices.Clone(e.Env), "TERM=xterm-256color") // what nearly all of them are
 	}
 
-	if s.Opened != nil {
+	level := slog.LevelInfo
+	if one.by.Part {
+		level = slog.LevelDebug
+	} else if s.Opened != nil {
 		s.Opened(ctx, one.target.kind, one.target.id, one.by)
 	}
 	begin := s.Clock.Now()
 	words := []any{one.target.kind, one.target.id, "user", one.by.User, "through", one.by.Through, "key", one.by.Of, "from", one.by.From, "terminal", e.TTY != nil}
-	s.Log.Info("a session began", words...)
+	s.Log.Log(ctx, level, "a session began", words...)
 	code, err := one.target.on.Exec(ctx, one.target.id, e)
 	words = append(words, "took", s.Clock.Now().Sub(begin))
 	var refusal Refusal
 	switch {
 	case err == nil:
-		s.Log.Info("a session ended", append(words, "exit", code)...)
+		s.Log.Log(ctx, level, "a session ended", append(words, "exit", code)...)
 		return code, nil
 	case s.Ending.Err() != nil:
 		refusal = Ending
 	case ctx.Err() != nil:
-		s.Log.Info("a session was left", words...)
+		s.Log.Log(ctx, level, "a session was left", words...)
 		return 0, ctx.Err()
 	case errors.Is(err, runtime.ErrSimulated):
 		refusal = Simulated
