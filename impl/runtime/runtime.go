@@ -86,7 +86,7 @@ type Allocation struct {
 	ID          string   // unique among all pods and workers
 	Generation  int64    // which of the runs of this id it is; State gives it back
 	HostID      string   // where Place put it; empty: it holds no host, as the worker of a declared endpoint
-	Hosts       []string // the only ones that a runtime that schedules may run it on; empty: any
+	Hosts       []string // the only ones that a runtime that schedules may run it on; nil: any; empty: none that there is now
 	Image       string
 	Args        string            // arguments of the image's entrypoint, see package args; empty: the image's own
 	Hostname    string            // what it is called inside, where it has a name of its own; empty: the runtime chooses

@@ -39,14 +39,16 @@ func (h *Runtime) Build(ctx context.Context, b runtime.Build, emit func(line str
 	defer func() { _ = answer.Body.Close() }()
 
 	var text strings.Builder // of a line that has not ended
+	defer func() {
+		if text.Len() > 0 {
+			emit(text.String())
+		}
+	}()
 	for messages := json.NewDecoder(answer.Body); ; {
 		var m jsonstream.Message
 		err := messages.Decode(&m)
 		switch {
 		case errors.Is(err, io.EOF):
-			if text.Len() > 0 {
-				emit(text.String())
-			}
 			return nil
 		case err != nil:
 			return fault(err)

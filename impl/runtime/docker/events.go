@@ -32,8 +32,8 @@ func (h *Runtime) listen() {
 		end()
 		h.seen.begin(false)
 		h.mu.Lock()
-		h.known = nil  // the next engine may be another one
-		clear(h.quiet) // what ended meanwhile is not reported; what ends now is a hint more
+		h.known, h.address = nil, "" // the next engine may be another one
+		clear(h.quiet)               // what ended meanwhile is not reported; what ends now is a hint more
 		h.mu.Unlock()
 		h.wait(h.ctx)
 	}

@@ -18,9 +18,13 @@ const gpuTick = 2 * time.Second
 // gpuSample is what the GPUs of the engine's host did at a time, by their number and by their id. It is nil where they are not
 // on this machine, or where nothing measures them.
 type gpuSample struct {
-	at  time.Time
-	use map[string]compute.GPUUse
+	at    time.Time
+	use   map[string]compute.GPUUse
+	under chan struct{} // closed when the one that is made is over; nil: none is
 }
+
+// gpuPatience is how long a pod waits for a measurement: without one it is as well as with it.
+const gpuPatience = time.Second
 
 // nvidiaSMI asks the vendor's tool about all GPUs.
 func nvidiaSMI(ctx context.Context) ([]byte, error) {
@@ -41,19 +45,47 @@ func (h *Runtime) gpuUse(ctx context.Context, c container.InspectResponse) (all 
 	return all
 }
 
+// measureGPUs gives what was measured last, once somebody has. One measurement is made at a time, beside what pods wait for: with a driver that hangs
+// the tool may never end.
 func (h *Runtime) measureGPUs(ctx context.Context) map[string]compute.GPUUse {
 	h.gpuTurn.Lock()
-	defer h.gpuTurn.Unlock()
-	if now := h.config.Clock.Now(); now.Sub(h.gpus.at) >= gpuTick {
-		ctx, cancel := context.WithTimeout(ctx, callTime)
-		defer cancel()
-		text, err := h.config.MeasureGPUs(ctx)
-		h.gpus = gpuSample{at: now}
-		if err == nil {
-			h.gpus.use = readGPUs(string(text))
-		}
+	if h.config.Clock.Now().Sub(h.gpus.at) < gpuTick {
+		defer h.gpuTurn.Unlock()
+		return h.gpus.use
 	}
+	if h.gpus.under == nil {
+		h.gpus.under = make(chan struct{})
+		go h.measure(context.WithoutCancel(ctx), h.gpus.under)
+	}
+	under := h.gpus.under
+	h.gpuTurn.Unlock()
+
+	late, stop := compute.SystemClock{}.After(gpuPatience)
+	defer stop()
+	select {
+	case <-under:
+	case <-late:
+		return nil
+	case <-ctx.Done():
+		return nil
+	}
+	h.gpuTurn.Lock()
+	defer h.gpuTurn.Unlock()
 	return h.gpus.use
+}
+
+// measure makes a measurement.
+func (h *Runtime) measure(ctx context.Context, over chan<- struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	text, err := h.config.MeasureGPUs(ctx)
+	h.gpuTurn.Lock()
+	defer h.gpuTurn.Unlock()
+	h.gpus = gpuSample{at: h.config.Clock.Now()}
+	if err == nil {
+		h.gpus.use = readGPUs(string(text))
+	}
+	close(over)
 }
 
 // readGPUs reads a line for each GPU: its number, its id, the percentage of the time in which it worked, the memory in use and

@@ -253,7 +253,7 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 		if err != nil {
 			return fmt.Errorf("image %q: the registry credential cannot be had: %w", a.Image, err)
 		}
-		auth, err := authconfig.Encode(registry.AuthConfig{Username: c.User, Password: c.Password})
+		auth, err := authconfig.Encode(registry.AuthConfig{Username: c.User, Password: c.Password, ServerAddress: registryOf(a.Image)})
 		if err != nil {
 			return errors.New("the registry credential cannot be encoded")
 		}
@@ -261,14 +261,33 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 	}
 
 	progress, err := h.engine.ImagePull(ctx, a.Image, options)
-	if err == nil {
-		err = progress.Wait(ctx)
-	}
 	if err != nil {
 		return fmt.Errorf("image %q cannot be pulled: %w", a.Image, fault(err))
 	}
+	for m, err := range progress.JSONMessages(ctx) {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // the answer was cut off: what became of the pull nobody knows, and how it was cut is not for who wants the image
+			h.config.Log.Debug("the engine's answer to a pull was cut off", "image", a.Image, "error", err)
+			return fmt.Errorf("%w: image %q: its pull was cut off", runtime.ErrUnavailable, a.Image)
+		case m.Error != nil:
+			return fmt.Errorf("image %q cannot be pulled: %w", a.Image, m.Error)
+		}
+	}
 
 	return nil
+}
+
+// registryOf gives the host of an image's registry, of which the engine holds a credential against where it asks; empty for Docker Hub, to which one
+// without a host belongs.
+func registryOf(image string) string {
+	host, _, named := strings.Cut(image, "/")
+	switch {
+	case !named, !strings.ContainsAny(host, ".:") && host != "localhost", host == "docker.io", host == "index.docker.io":
+		return ""
+	}
+	return host
 }
 
 // errNotBuilt says that an image that was built is gone.

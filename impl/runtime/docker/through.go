@@ -111,6 +111,9 @@ func (t *tunnels) begin(engine string) (options []string, err error) {
 		return nil, nil
 	}
 
+	if _, err := os.Stat(t.dir); t.dir != "" && err != nil { // somebody tidied up, and ssh does not go on without it
+		t.dir = ""
+	}
 	if t.dir == "" {
 		if t.dir, err = os.MkdirTemp("", "berth-ssh-"); err != nil {
 			t.open--

@@ -3,6 +3,7 @@ package docker
 import (
 	"net"
 	"net/netip"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,13 @@ func TestTunnels_AreBounded(t *testing.T) {
 	require.Empty(t, first)
 	require.NotContains(t, options, all.shared["ssh://box"], "each machine has a connection of its own")
 
+	all.end()
 	dir := all.dir
+	require.NoError(t, os.RemoveAll(dir)) // as those who tidy up do
+	_, err = all.begin("ssh://box")
+	require.NoError(t, err)
+	require.DirExists(t, all.dir)
+	dir = all.dir
 	all.close()
 	require.NoDirExists(t, dir)
 	_, err = all.begin("ssh://box")

@@ -37,9 +37,9 @@ func (e *apiError) Error() string {
 	return fmt.Sprintf("kubernetes: %s: %s (%d)", e.What, message, e.Code)
 }
 
-// Unwrap gives ErrUnavailable if the server could not answer now.
+// Unwrap gives ErrUnavailable if the server could not answer now, or did not know who asks: the token may just be another one.
 func (e *apiError) Unwrap() error {
-	if e.Code == http.StatusTooManyRequests || e.Code >= http.StatusInternalServerError {
+	if e.Code == http.StatusUnauthorized || e.Code == http.StatusTooManyRequests || e.Code >= http.StatusInternalServerError {
 		return runtime.ErrUnavailable
 	}
 	return nil

@@ -153,6 +153,9 @@ func (h *Runtime) affinity(a runtime.Allocation) *affinity {
 	}
 
 	var terms []nodeSelectorTerm // of which one must hold
+	if a.Hosts != nil && len(a.Hosts) == 0 {
+		terms = []nodeSelectorTerm{{Expressions: product, Fields: h.others()}}
+	}
 	for _, name := range a.Hosts {
 		terms = append(terms, nodeSelectorTerm{Expressions: product, Fields: []nodeRequirement{{Key: "metadata.name", Operator: "In", Values: []string{name}}}})
 	}
@@ -163,6 +166,16 @@ func (h *Runtime) affinity(a runtime.Allocation) *affinity {
 		terms = []nodeSelectorTerm{{Expressions: product}}
 	}
 	return &affinity{NodeAffinity: &nodeAffinity{Required: &nodeSelector{Terms: terms}}}
+}
+
+// others says that none of the nodes will do that there are: one may come.
+func (h *Runtime) others() (all []nodeRequirement) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(h.known)) {
+		all = append(all, nodeRequirement{Key: "metadata.name", Operator: "NotIn", Values: []string{name}})
+	}
+	return all
 }
 
 // products gives the spellings of a GPU type that the labels of nodes have; if none has it, the one that the vendor's tool would write.

@@ -131,6 +131,24 @@ func TestScheduling_NoOtherHostsThanThoseThatAreNamed(t *testing.T) {
 	clears(t, s, h, "a", "b", "c")
 }
 
+func TestScheduling_WaitsForAnotherHostWhereNoneSuits(t *testing.T) {
+	t.Parallel()
+	s := kubetest.New(t)
+	for _, name := range []string{"n1", "n2"} {
+		s.AddNode(t, kubetest.Node{Name: name, CPUs: 2, MemoryGB: 8, DiskGB: 100})
+	}
+	h := open(t, s, kubernetes.Config{})
+	a := playing("a", "stay")
+	a.Hosts = []string{}
+	require.NoError(t, h.Start(t.Context(), a))
+	const waits = "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector."
+	require.Eventually(t, func() bool { return state(t, h, "a").Reason == waits }, patience, look)
+
+	s.AddNode(t, kubetest.Node{Name: "n3", CPUs: 2, MemoryGB: 8, DiskGB: 100})
+	require.Eventually(t, func() bool { return state(t, h, "a").HostID == "n3" }, patience, look)
+	clears(t, s, h, "a")
+}
+
 func TestHosts_AreTheNodesWithWhatIsTakenOfThem(t *testing.T) {
 	t.Parallel()
 	s := kubetest.New(t)

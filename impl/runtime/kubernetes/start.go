@@ -139,7 +139,7 @@ func (h *Runtime) patience(what string) func(context.Context) error {
 // ensureService makes the Service that publishes the ports, or keeps the one that does, and gives it; nil if there are no ports.
 func (h *Runtime) ensureService(ctx context.Context, a runtime.Allocation, ports []servicePort) (*service, error) {
 	if has := h.serviceOf(a.ID); has != nil {
-		if has.publishes(ports) && has.Spec.Type == string(h.config.Service) {
+		if has.Metadata.DeletionTimestamp.IsZero() && has.publishes(ports) && has.Spec.Type == string(h.config.Service) {
 			return has, nil
 		}
 		if err := h.removeService(ctx, a.ID); err != nil {
@@ -156,23 +156,30 @@ func (h *Runtime) ensureService(ctx context.Context, a runtime.Allocation, ports
 			Type: string(h.config.Service), Ports: ports, Selector: map[string]string{labelOwner: h.config.Owner, labelAllocation: a.ID},
 		},
 	}
-	made, err := create(ctx, h.client, services, nameOf(a.ID), wanted)
-	if because(err, reasonExists) { // the cache does not have it yet, or it is somebody else's
-		made, err = fetch[service](ctx, h.client, services, nameOf(a.ID))
-		switch {
-		case err != nil:
-			return nil, err
-		case made.Metadata.Labels[labelOwner] != h.config.Owner:
-			return nil, fmt.Errorf("kubernetes: the Service %s is somebody else's", nameOf(a.ID))
-		case !made.publishes(ports):
-			return nil, fmt.Errorf("%w: the Service %s is being removed", runtime.ErrUnavailable, nameOf(a.ID))
+	for wait := h.patience("Service " + nameOf(a.ID)); ; {
+		made, err := create(ctx, h.client, services, nameOf(a.ID), wanted)
+		if because(err, reasonExists) { // the cache does not have it yet, it is being removed, or it is somebody else's
+			made, err = fetch[service](ctx, h.client, services, nameOf(a.ID))
+			switch {
+			case isGone(err), err == nil && !made.Metadata.DeletionTimestamp.IsZero():
+				if err := wait(ctx); err != nil {
+					return nil, err
+				}
+				continue
+			case err != nil:
+				return nil, err
+			case made.Metadata.Labels[labelOwner] != h.config.Owner:
+				return nil, fmt.Errorf("kubernetes: the Service %s is somebody else's", nameOf(a.ID))
+			case !made.publishes(ports):
+				return nil, fmt.Errorf("%w: the Service %s is being removed", runtime.ErrUnavailable, nameOf(a.ID))
+			}
 		}
+		if err != nil {
+			return nil, err
+		}
+		h.wroteService(made)
+		return made, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	h.wroteService(made)
-	return made, nil
 }
 
 // publishes reports whether the Service publishes just those ports.

@@ -166,7 +166,7 @@ func suits(p, node object) bool {
 			}
 		}
 		for _, r := range items(term, "matchFields") {
-			if !slices.Contains(words(r, "values"), nameOf(node)) {
+			if slices.Contains(words(r, "values"), nameOf(node)) == (text(r, "operator") == "NotIn") {
 				return false
 			}
 		}
