@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -162,16 +163,20 @@ func (s *Server) serve(all, metrics http.Handler, connections *limit.Connections
 	u.push("requests", func() error { return shutDown(servers, s.config.Drain) })
 }
 
-// shutDown lets requests end for the time that they may take, then cuts them off.
+// shutDown closes the addresses, all at once, lets requests end for the time that they may take, then cuts them off.
 func shutDown(servers []*http.Server, drain time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), drain)
 	defer cancel()
-	var errs []error
-	for _, server := range servers {
-		if err := server.Shutdown(ctx); err != nil {
-			errs = append(errs, err, server.Close())
-		}
+	errs := make([]error, len(servers))
+	var ending sync.WaitGroup
+	for i, server := range servers {
+		ending.Go(func() {
+			if err := server.Shutdown(ctx); err != nil {
+				errs[i] = errors.Join(err, server.Close())
+			}
+		})
 	}
+	ending.Wait()
 	return errors.Join(errs...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	goruntime "runtime"
 	"slices"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -29,17 +30,27 @@ func machine(ctx context.Context, dir string, c control.Catalog) (control.Host, 
 		h.CPUs = append(h.CPUs, f.ID)
 	}
 
-	list, err := exec.CommandContext(ctx, runtime.GPUListCommand[0], runtime.GPUListCommand[1:]...).Output()
+	list, err := saidBy(ctx, runtime.GPUListCommand)
 	if err != nil {
-		return h, nil // no NVIDIA driver, so no GPU that a pod could be given
+		return h, nil // no NVIDIA driver, or one that hangs, so no GPU that a pod could be given
 	}
-	summary, err := exec.CommandContext(ctx, runtime.GPUSummaryCommand[0], runtime.GPUSummaryCommand[1:]...).Output()
+	summary, err := saidBy(ctx, runtime.GPUSummaryCommand)
 	if err != nil {
 		return h, nil
 	}
 
-	gpus, cuda := runtime.ParseGPUs(string(list), string(summary))
+	gpus, cuda := runtime.ParseGPUs(list, summary)
 	return withGPUs(h, gpus, cuda, c), nil
+}
+
+// saidBy gives what a command writes that ends in time: a driver may hang for ever.
+func saidBy(ctx context.Context, command []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.WaitDelay = time.Second
+	text, err := c.Output()
+	return string(text), err
 }
 
 // withGPUs gives the host the GPUs. A host has one type: the first one that the catalog knows.

@@ -95,10 +95,15 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 	return s, nil
 }
 
+// elsewhere gives what reports whether a request is for a pod or for workers, whatever its path.
+func (g ground) elsewhere() func(*http.Request) bool {
+	return proxy.Takes(g.config.Domain, g.at.publicHost(), g.bounds.proxies)
+}
+
 // reads gives what reports whether a request may be made of a second owner after it was sent to a first: it only reads, and reaches no pod and
 // no worker.
 func (g ground) reads() func(*http.Request) bool {
-	elsewhere := proxy.Takes(g.config.Domain, g.at.publicHost(), g.bounds.proxies)
+	elsewhere := g.elsewhere()
 	return func(r *http.Request) bool { return httpapi.Reads(r) && !elsewhere(r) }
 }
 
@@ -170,7 +175,12 @@ const ownsHeader = "Berth-Owns"
 
 // local answers what each replica answers itself, and has the member see to the rest.
 func (g ground) local(m *replica.Member) http.Handler {
+	elsewhere := g.elsewhere()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked := r.URL.Path == httpapi.ReadyPath || r.URL.Path == httpapi.HealthPath; !asked || elsewhere(r) { // the paths of pods are their own
+			m.ServeHTTP(w, r)
+			return
+		}
 		ready, sent := r.URL.Path == httpapi.ReadyPath, replica.Sent(r)
 		if ready && !sent { // else the replica that sent it says so of itself
 			w.Header().Set(ownsHeader, strconv.FormatBool(m.Owns()))

@@ -35,6 +35,25 @@ func startReplicas(t *testing.T, n int, c app.Config) (all []*app.Server, key st
 	return all, all[0].FirstKey()
 }
 
+// TestReplica_PathsOfPodsAreThePods: what each replica answers itself is not asked of it under the names of pods and endpoints.
+func TestReplica_PathsOfPodsAreThePods(t *testing.T) {
+	t.Parallel()
+	replicas, _ := startReplicas(t, 2, app.Config{})
+	for _, s := range replicas {
+		for host, want := range map[string]int{"aaaaaaaaaaaaaa-8080.localhost": http.StatusNotFound, "aaaaaaaaaaaaaa.localhost": http.StatusUnauthorized} {
+			for _, path := range []string{"/healthz", "/readyz"} {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+path, http.NoBody)
+				require.NoError(t, err)
+				req.Host = host
+				res, err := http.DefaultClient.Do(req)
+				require.NoError(t, err)
+				require.NoError(t, res.Body.Close())
+				require.Equal(t, want, res.StatusCode, host+path)
+			}
+		}
+	}
+}
+
 // TestReplica_GroupAskedAtOnceGivesEachDeviceOnce asks three replicas for 200 pods of a GPU at once, on a fleet that has 160 of them.
 // The next owner knows what is taken.
 func TestReplica_GroupAskedAtOnceGivesEachDeviceOnce(t *testing.T) {

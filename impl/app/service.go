@@ -8,7 +8,9 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/store"
 )
 
 // service is what a server does while it owns the store: all there is, where no other one shares it.
@@ -124,13 +126,29 @@ type owning struct {
 	undo     *undo
 	early    *undo // what is undone before
 	requests sync.WaitGroup
+
+	mu   sync.RWMutex // held while requests are counted
+	over bool         // they are waited for: no more come
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP answers a request. One that comes as the service ends is to be asked again.
 func (o *owning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	o.requests.Add(1)
+	if !o.enter() {
+		httpapi.Refuse(w, r, store.Troubled(store.Moved, errors.New("the service ends")))
+		return
+	}
 	defer o.requests.Done()
 	o.handler.ServeHTTP(w, r)
+}
+
+func (o *owning) enter() bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if o.over {
+		return false
+	}
+	o.requests.Add(1)
+	return true
 }
 
 // StopWork has workers finish or give back what they hold, and held requests answered with what is known. Requests are answered as before.
@@ -141,6 +159,9 @@ func (o *owning) Close() error { return errors.Join(o.StopWork(), o.undo.all(fal
 
 // drain waits for the requests that are being answered, for as long as they may take.
 func (o *owning) drain() error {
+	o.mu.Lock()
+	o.over = true
+	o.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
 		o.requests.Wait()

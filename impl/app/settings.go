@@ -116,7 +116,7 @@ var table = []row{
 		Help: "show http ports of pods at /proxy/pods/{podId}/{port}/, too, for clients that cannot resolve names below the domain; off by default, because pages of pods are then on the origin of the interfaces, though sandboxed and without cookies",
 	}, func(c *Config) any { return &c.PodPaths }},
 	{setting.Setting{
-		Name: "request-wait", Kind: setting.Duration, Default: "2m0s", Option: "RequestWait",
+		Name: "request-wait", Kind: setting.Duration, Default: "2m0s", Option: "RequestWait", Check: positive,
 		Help: "how long a request to an endpoint that balances load waits for a worker, such as one that is being started",
 	}, func(c *Config) any { return &c.RequestWait }},
 	{setting.Setting{
@@ -128,11 +128,11 @@ var table = []row{
 		Help: "addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-Proto, X-Forwarded-Host and, in the audit log, X-Forwarded-For are believed; repeatable; without it nobody's are",
 	}, func(c *Config) any { return &c.TrustedProxies }},
 	{setting.Setting{
-		Name: "max-connections", Kind: setting.Number, Default: "0", Option: "MaxConnections",
+		Name: "max-connections", Kind: setting.Number, Default: "0", Option: "MaxConnections", Check: notNegative,
 		Help: "the maximum number of connections; 0: 4096, or three quarters of the files that the process may have open if that is less",
 	}, func(c *Config) any { return &c.MaxConnections }},
 	{setting.Setting{
-		Name: "stall-timeout", Kind: setting.Duration, Default: limit.DefaultSpan.String(), Option: "StallTimeout",
+		Name: "stall-timeout", Kind: setting.Duration, Default: limit.DefaultSpan.String(), Option: "StallTimeout", Check: positive,
 		Help: "how long a client may take for each 64 KB that it sends or reads",
 	}, func(c *Config) any { return &c.StallTimeout }},
 	{setting.Setting{
@@ -174,7 +174,7 @@ var table = []row{
 	}, func(c *Config) any { return &c.Placement }},
 
 	{setting.Setting{
-		Name: "interrupt-after", Kind: setting.Duration, Default: "0s", Option: "InterruptAfter",
+		Name: "interrupt-after", Kind: setting.Duration, Default: "0s", Option: "InterruptAfter", Check: notNegative,
 		Help: "how long an interruptible pod runs on average until it is interrupted; 0s: until a test asks for it",
 	}, func(c *Config) any { return &c.InterruptAfter }},
 	{setting.Setting{
@@ -207,10 +207,10 @@ var table = []row{
 		Help: "how long the bill of what has ended keeps its exact times, before it is summed by day; a duration such as 2160h, or " + forever,
 	}, func(c *Config) any { return &c.ChargeRetention }},
 	{setting.Setting{
-		Name: "drain", Kind: setting.Duration, Default: "10s", Option: "Drain", Help: "how long requests may take to finish at shutdown",
+		Name: "drain", Kind: setting.Duration, Default: "10s", Option: "Drain", Check: positive, Help: "how long requests may take to finish at shutdown",
 	}, func(c *Config) any { return &c.Drain }},
 	{setting.Setting{
-		Name: "drain-notice", Kind: setting.Duration, Default: "0s", Option: "DrainNotice",
+		Name: "drain-notice", Kind: setting.Duration, Default: "0s", Option: "DrainNotice", Check: notNegative,
 		Help: "how long /readyz says at shutdown that the server is leaving, before it stops listening",
 	}, func(c *Config) any { return &c.DrainNotice }},
 	{setting.Setting{Name: "private-webhooks", Kind: setting.Switch, Help: "permit webhooks on loopback and private addresses"}, func(c *Config) any { return &c.PrivateWebhooks }},
@@ -220,26 +220,26 @@ var table = []row{
 		Help: "the edition of the contract for requests that choose none by the header Berth-Contract or by their key; 2.0.0 is the strict one, public what today's clients of the public service speak",
 	}, func(c *Config) any { return &c.Contract }},
 	{setting.Setting{
-		Name: "quota-minute", Kind: setting.Number, Default: "1000", Option: "QuotaMinute", Help: "REST requests that a user may make in a minute",
+		Name: "quota-minute", Kind: setting.Number, Default: "1000", Option: "QuotaMinute", Check: atLeastOne, Help: "REST requests that a user may make in a minute",
 	}, func(c *Config) any { return &c.Quotas.Minute }},
 	{setting.Setting{
-		Name: "quota-hour", Kind: setting.Number, Default: "30000", Option: "QuotaHour", Help: "REST requests that a user may make in an hour",
+		Name: "quota-hour", Kind: setting.Number, Default: "30000", Option: "QuotaHour", Check: atLeastOne, Help: "REST requests that a user may make in an hour",
 	}, func(c *Config) any { return &c.Quotas.Hour }},
 	{setting.Setting{
-		Name: "quota-day", Kind: setting.Number, Default: "500000", Option: "QuotaDay", Help: "REST requests that a user may make in a day",
+		Name: "quota-day", Kind: setting.Number, Default: "500000", Option: "QuotaDay", Check: atLeastOne, Help: "REST requests that a user may make in a day",
 	}, func(c *Config) any { return &c.Quotas.Day }},
 	{setting.Setting{
 		Name: "queue-rates", Default: string(compute.QueueUnlimited), Choices: []string{string(compute.QueueUnlimited), string(compute.QueuePublished)}, Option: "QueueRates",
 		Help: "limits on the requests of queues: none, or published for the published numbers in 10 s",
 	}, func(c *Config) any { return (*string)(&c.QueueRates) }},
 	{setting.Setting{
-		Name: "graphql-depth", Kind: setting.Number, Default: "20", Option: "GraphQLDepth", Help: "how deep the fields of a GraphQL document may nest",
+		Name: "graphql-depth", Kind: setting.Number, Default: "20", Option: "GraphQLDepth", Check: atLeastOne, Help: "how deep the fields of a GraphQL document may nest",
 	}, func(c *Config) any { return &c.GraphQL.Limits.Depth }},
 	{setting.Setting{
-		Name: "graphql-fields", Kind: setting.Number, Default: "500", Option: "GraphQLFields", Help: "how many fields a GraphQL document may ask for",
+		Name: "graphql-fields", Kind: setting.Number, Default: "500", Option: "GraphQLFields", Check: atLeastOne, Help: "how many fields a GraphQL document may ask for",
 	}, func(c *Config) any { return &c.GraphQL.Limits.Fields }},
 	{setting.Setting{
-		Name: "graphql-aliases", Kind: setting.Number, Default: "50", Option: "GraphQLAliases", Help: "how many aliases a GraphQL document may have",
+		Name: "graphql-aliases", Kind: setting.Number, Default: "50", Option: "GraphQLAliases", Check: atLeastOne, Help: "how many aliases a GraphQL document may have",
 	}, func(c *Config) any { return &c.GraphQL.Limits.Aliases }},
 	{setting.Setting{Name: "graphql-introspection", Kind: setting.Switch, Help: "let clients of GraphQL read the schema"}, func(c *Config) any { return &c.GraphQL.Introspection }},
 
@@ -454,6 +454,23 @@ func longEnough(lease string) error {
 func positive(text string) error {
 	if d, err := time.ParseDuration(text); err == nil && d <= 0 {
 		return errors.New("it must be longer than 0")
+	}
+	return nil
+}
+
+// notNegative refuses durations and numbers below 0.
+func notNegative(text string) error {
+	d, err := time.ParseDuration(text)
+	n, notNumber := strconv.Atoi(text)
+	if err == nil && d < 0 || notNumber == nil && n < 0 {
+		return errors.New("it must not be less than 0")
+	}
+	return nil
+}
+
+func atLeastOne(text string) error {
+	if n, err := strconv.Atoi(text); err == nil && n < 1 {
+		return errors.New("it must be 1 at least")
 	}
 	return nil
 }

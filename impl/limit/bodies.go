@@ -76,17 +76,31 @@ func (b *Bodies) Read(ctx context.Context, key compute.KeyID, body io.Reader, le
 	}
 
 	text = make([]byte, room)
-	n, err := io.ReadFull(body, text)
-	switch {
-	case length >= 0 && err == nil, length < 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+	n, err := readUpTo(body, text)
+	switch full := n == len(text); {
+	case length >= 0 && full, length < 0 && !full && errors.Is(err, io.EOF):
 		return text[:n], leave, nil
-	case err != nil:
+	case !full:
 		leave()
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
 		return nil, nil, err
 	}
 	defer leave() // of unknown length, and long
 
 	return b.readFile(ctx, key, text, body, length, most)
+}
+
+// readUpTo reads until the text is full, or an error comes: unlike that of io.ReadFull it is the body's own, which shows whether one of unknown
+// length has ended or was cut off.
+func readUpTo(body io.Reader, text []byte) (n int, err error) {
+	for n < len(text) && err == nil {
+		var more int
+		more, err = body.Read(text[n:])
+		n += more
+	}
+	return n, err
 }
 
 // readFile reads a body, of which the head has come, by way of a file.

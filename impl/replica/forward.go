@@ -38,6 +38,13 @@ func proofOf(key []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// movedOf gives what shows that a replica gave an answer: what pods and workers answer goes the same way.
+func movedOf(key []byte) string {
+	h := hmac.New(sha256.New, key)
+	_, _ = h.Write([]byte("berth: not the owner")) // never fails
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // ServeHTTP answers a request if the replica owns the store, and sends it on to the owner otherwise. While there is none it waits for a
 // while, and then answers 503.
 func (m *Member) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +58,7 @@ func (m *Member) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if from.sent { // one hop: who sent it asks again
-		w.Header().Set(movedHeader, "1")
+		w.Header().Set(movedHeader, m.moved)
 		m.settings.Refuse(w, r, errNoOwner)
 		return
 	}
@@ -115,7 +122,7 @@ type forwarder struct {
 func newForwarder(m *Member) *forwarder {
 	f := &forwarder{member: m, kept: bound{most: mostKeptHere}, waiting: bound{most: mostWaiting}}
 	f.proxy = &httputil.ReverseProxy{
-		Rewrite: f.rewrite, ModifyResponse: moved, ErrorHandler: f.failed,
+		Rewrite: f.rewrite, ModifyResponse: f.moved, ErrorHandler: f.failed,
 		FlushInterval: -1, // as it comes
 		ErrorLog:      slog.NewLogLogger(m.settings.Log.Handler(), slog.LevelDebug),
 		Transport:     newTransport(),
@@ -185,9 +192,9 @@ func (f *forwarder) rewrite(r *httputil.ProxyRequest) {
 var errMoved = errors.New("the replica does not own the store")
 
 // moved keeps back the answer of who does not own the store, if the request can be sent again.
-func moved(answer *http.Response) error {
+func (f *forwarder) moved(answer *http.Response) error {
 	one := tryOf(answer.Request.Context())
-	if answer.Header.Get(movedHeader) == "" {
+	if !hmac.Equal([]byte(answer.Header.Get(movedHeader)), []byte(f.member.moved)) {
 		one.answered.Store(true)
 		return nil
 	}

@@ -181,7 +181,7 @@ func TestForwarder_NewOwnerReadsABodyFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	former, _ := seeing(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set(movedHeader, "1")
+		w.Header().Set(movedHeader, movedOf([]byte("key")))
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	other := follow(t, "other")
@@ -258,11 +258,24 @@ func TestForwarder_OnlyWhoExpectsContinueGetsIt(t *testing.T) {
 	}
 }
 
+func TestForwarder_WhatAPodAnswersIsNoWordOfAReplica(t *testing.T) {
+	t.Parallel()
+	var seen atomic.Int64
+	_, other := pair(t, func(w http.ResponseWriter, _ *http.Request) {
+		seen.Add(1)
+		w.Header().Set(movedHeader, "1")
+	})
+	answer, _ := ask(t, http.MethodPost, other.server.URL, strings.NewReader("pay"), nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Equal(t, "1", answer.Header.Get(movedHeader))
+	require.EqualValues(t, 1, seen.Load())
+}
+
 func TestForwarder_LongBodyIsNotSentTwice(t *testing.T) {
 	t.Parallel()
 	former, seen := seeing(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set(movedHeader, "1")
+		w.Header().Set(movedHeader, movedOf([]byte("key")))
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	other := follow(t, "other")

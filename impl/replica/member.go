@@ -56,6 +56,7 @@ type Settings struct {
 type Member struct {
 	settings Settings
 	proof    string
+	moved    string
 	forward  *forwarder
 	senders  senders
 	hurries  atomic.Bool // it is about to stop
@@ -88,7 +89,7 @@ func Join(ctx context.Context, s Settings) (*Member, error) {
 		}
 	}
 
-	m := &Member{settings: s, proof: proofOf(s.Key), look: make(chan struct{}, 1)}
+	m := &Member{settings: s, proof: proofOf(s.Key), moved: movedOf(s.Key), look: make(chan struct{}, 1)}
 	m.forward = newForwarder(m)
 	m.now.Store(&view{changed: make(chan struct{})})
 	return m, nil
@@ -178,6 +179,9 @@ func (m *Member) step(ctx context.Context) (wait time.Duration, err error) {
 			owner = store.Owner{}
 		}
 		m.see(&view{owner: owner})
+		if m.ending() { // until then it takes nothing, and its end calls for a look
+			return lookTick, nil
+		}
 		return min(lookTick, max(owner.Left, 10*time.Millisecond)), nil
 	case before.service != nil && before.owner.Epoch == owner.Epoch:
 		m.now.Store(before.renewed(owner, asked))
@@ -271,10 +275,10 @@ func (m *Member) lose(before *view) {
 	ended := make(chan struct{})
 	m.ended = ended
 	go func() {
-		defer close(ended)
 		if err := before.service.Close(); err != nil {
 			m.settings.Log.Warn("what an owner does did not end well", "error", err)
 		}
+		close(ended)
 		m.Doubt()
 	}()
 }
