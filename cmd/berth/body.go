@@ -216,7 +216,16 @@ func (b body) read(cmd *cobra.Command, c *connection) ([]byte, error) {
 		}
 	}
 
-	return json.Marshal(document)
+	return plainJSON(document)
+}
+
+// plainJSON encodes without the escapes of < > & that encoding/json makes: what was given stays as it is.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // hint adds to a refusal the words that may have been meant by the flags that have one of some.

@@ -16,6 +16,10 @@ import (
 
 // packed gives a folder as a tar archive, which is made while it is read, without what its .dockerignore names.
 func packed(folder string) (io.ReadCloser, error) {
+	folder, err := filepath.EvalSymlinks(folder) // a walk does not follow the link that it begins at
+	if err != nil {
+		return nil, err
+	}
 	ignored, err := readIgnored(filepath.Join(folder, ".dockerignore"))
 	if err != nil {
 		return nil, err
@@ -70,7 +74,7 @@ func pack(folder string, to *tar.Writer, ignored patterns) error {
 		if err := to.WriteHeader(header); err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		return copyFile(to, file)
+		return copyFile(to, file, header.Size)
 	})
 }
 
@@ -92,13 +96,14 @@ func headerOf(info fs.FileInfo, link, name, goos string) (*tar.Header, error) {
 	return header, nil
 }
 
-func copyFile(to io.Writer, name string) error {
+// copyFile writes so many bytes of a file: what grows meanwhile is as it was.
+func copyFile(to io.Writer, name string, size int64) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	_, err = io.Copy(to, file)
+	_, err = io.Copy(to, io.LimitReader(file, size))
 	return err
 }
 

@@ -36,6 +36,9 @@ func TestBuild_BuildsTheImageOfAnEndpoint(t *testing.T) {
 	require.Contains(t, printed, "[system] build is COMPLETED\n")
 	image := s.document("endpoints", "get", "words")["image"].(string)
 	require.Contains(t, []any{"PENDING", "BUILDING"}, s.document("build", "words", dir, "--detach")["status"])
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(dir, link))
+	require.Contains(t, s.done("build", "words", link), "Step 2/2 : COPY . /\n")
 	require.True(t, strings.HasSuffix(printed, "is COMPLETED: the endpoint's image is "+image+"\n"), printed)
 }
 

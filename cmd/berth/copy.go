@@ -91,7 +91,7 @@ func (c *connection) copyIn(cmd *cobra.Command, id, from, to string) error {
 	if err != nil {
 		return err
 	}
-	folder, name := path.Dir(to), path.Base(to)
+	folder, name := path.Dir(path.Clean(to)), path.Base(to)
 	if strings.TrimSpace(where) == "folder" {
 		absolute, err := filepath.Abs(from)
 		if err != nil {
@@ -185,7 +185,7 @@ func archiveOne(archive *tar.Writer, at, name string, info fs.FileInfo) error {
 
 // copyOut copies out of a pod.
 func (c *connection) copyOut(cmd *cobra.Command, id, from, to string) error {
-	folder, name := filepath.Dir(to), filepath.Base(to)
+	folder, name := filepath.Dir(filepath.Clean(to)), filepath.Base(to)
 	from = path.Clean(from)
 	if info, err := os.Stat(to); err == nil && info.IsDir() {
 		folder, name = to, path.Base(from)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/setting"
 )
@@ -115,7 +115,11 @@ func runOnce(cmd *cobra.Command, s *app.Server, key string, input json.RawMessag
 	}
 	j := &jobs{connection: c, cmd: cmd, endpoint: string(s.Endpoints()[devEndpoint]), named: devEndpoint}
 	job, document, err := j.job(cmd.Context(), 0, func(ctx context.Context) (*http.Response, error) {
-		return c.queue.Run(ctx, j.endpoint, queue.Submission{Input: input})
+		body, err := plainJSON(map[string]any{"input": input})
+		if err != nil {
+			return nil, err
+		}
+		return c.queue.RunWithBody(ctx, j.endpoint, "application/json", bytes.NewReader(body))
 	})
 	if err != nil {
 		return err

@@ -91,6 +91,10 @@ func TestCopy_BringsFilesAndFoldersBothWays(t *testing.T) {
 	has(here+"/a b.txt", "one", 0o640)
 	copied(id+":"+there+"/tree/", here+"/a b.folder")
 	has(here+"/a b.folder/a b.txt", "one", 0o640)
+	copied(here+"/tree", id+":"+there+"/slash/")
+	has(there+"/slash/deep/run", "two", 0o755)
+	copied(id+":"+there+"/tree", here+"/slash/")
+	has(here+"/slash/deep/run", "two", 0o755)
 
 	require.NotZero(t, s.run("pods", "cp", id+":"+there+"/none", here).code)
 	s.refuses(exitUsage, "berth: one of the two is POD:PATH, and the other a path here\nhint: see berth pods cp --help\n", "pods", "cp", "a", "b")

@@ -38,6 +38,7 @@ func TestHealthcheck_SucceedsOnlyAtAHealthyServer(t *testing.T) {
 		own := "127.0.0.1:" + at.Port()
 		require.NoError(t, check("https://"+own), "the certificate is for another name")
 		require.NoError(t, check("--listen", "0.0.0.0:"+at.Port(), "--tls-cert", certificate), "as the environment of a container says it")
+		require.NoError(t, check("--listen", "localhost:"+at.Port(), "--tls-cert", certificate), "it is this machine's own, whatever it is called")
 		require.ErrorContains(t, check("http://"+own), "400")
 	}, "serve", "--json", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"), "--tls-cert", certificate, "--tls-key", key)
 

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,6 +110,9 @@ func textOf(value any) string {
 		slices.Sort(pairs)
 		return textOf(pairs)
 	case float64:
+		if v >= 1 {
+			return strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64)
+		}
 		return fmt.Sprintf("%.3g", v)
 	default:
 		return fmt.Sprint(v)

@@ -130,6 +130,12 @@ func TestCheck_NamesThePlace(t *testing.T) {
 	require.Equal(t, compute.Rejected, compute.CodeOf(err))
 	require.ErrorContains(t, err, "/answers/1/output/a~1b/0: there is no template {{nope}}")
 
+	two, err := Parse(`{"answers":[{"output":{"b":"{{x}}","a":"{{y}}","c":"{{z}}"}}]}`)
+	require.NoError(t, err)
+	for range 50 {
+		require.ErrorContains(t, two.Check(), "/answers/0/output/a: there is no template {{y}}", "of several always the same one")
+	}
+
 	text, err := s.Text()
 	require.NoError(t, err)
 	require.True(t, json.Valid([]byte(text)))

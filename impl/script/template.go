@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func wrongIn(value json.RawMessage, at string) (_, why string) {
 				}
 			}
 		case map[string]any:
-			for name := range v {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
 				if at, why := walk(v[name], at+"/"+escape.Replace(name)); why != "" {
 					return at, why
 				}
@@ -164,7 +165,7 @@ func (j *Job) fillIn(v any, room *int) (_ any, err error) {
 			}
 		}
 	case map[string]any:
-		for name := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if v[name], err = j.fillIn(v[name], room); err != nil {
 				return nil, err
 			}
