@@ -88,6 +88,14 @@ var _ = area(func() {
 		}
 		require.Equal(c, map[string]any{"A": reference(had)}, c.getPod(id)["env"])
 
+		c.patched(id, `{"registry":"`+c.newRegistry()+`"}`)
+		a := as(`{"image":"registry.elsewhere.example/i"}`)
+		c.Refused(a, 403)
+		require.Contains(c, a.JSON["detail"], "image")
+		require.Equal(c, "i", c.getPod(id)["image"])
+		require.Equal(c, 200, as(`{"image":"i","name":"b"}`).Status)
+		require.Equal(c, 200, as(`{"image":"registry.elsewhere.example/i","registry":null}`).Status)
+
 		require.Equal(c, 200, as(`{"env":{"B":"`+reference(had)+`","C":"d"}}`).Status)
 		c.patched(id, `{"env":{"A":"`+reference(other)+`"}}`)
 	})

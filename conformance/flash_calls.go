@@ -29,7 +29,13 @@ var _ = area(func() {
 		_, narrow := c.newKey("", "queue:"+*made.Id+":invoke")
 		require.Equal(c, 200, ask("GET", "health", "double", "Bearer "+narrow).Status)
 		_, narrow = c.newKey("", "queue:otherendpoint0:invoke")
-		c.Refused(ask("GET", "health", "double", "Bearer "+narrow), 403)
+		_, pod := c.newKey("", "pod:"+c.newPod(gpuPod))
+		for _, key := range []string{narrow, pod} {
+			there, none := ask("GET", "health", "double", "Bearer "+key), ask("GET", "health", "none", "Bearer "+key)
+			c.Refused(there, 403)
+			c.Refused(none, 403)
+			require.Equal(c, there.JSON["detail"], none.JSON["detail"], "what there is is not for such a key")
+		}
 	})
 
 	add("flash.balanced", nil, func(c *Check) {
@@ -58,6 +64,8 @@ var _ = area(func() {
 		l.refused(ask("production", "greeter", "-"), 401, "")
 		_, narrow := c.newKey("", "queue:otherendpoint0:invoke")
 		l.refused(ask("production", "greeter", "Bearer "+narrow), 403, "")
+		l.refused(ask("production", "none", "Bearer "+narrow), 403, "")
+		l.refused(ask("staging", "greeter", "Bearer "+narrow), 403, "")
 		require.Equal(c, 200, l.send(asked{url: c.URL + "/v2/pods", host: "flash.localhost"}).Status, "without the headers, the API answers")
 	})
 })

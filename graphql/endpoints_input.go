@@ -128,10 +128,11 @@ func gpuChange(bad *violations, i graph.EndpointInput, has bool) *control.Endpoi
 	if has && i.AllowedCudaVersions != nil || value(i.AllowedCudaVersions) != "" { // else a template's are in force
 		g.CUDAVersions = append([]string{}, commas(*i.AllowedCudaVersions)...)
 	}
-	for field, versions := range map[string][]string{"allowedCudaVersions": g.CUDAVersions, "minCudaVersion": texts([]*string{i.MinCudaVersion})} {
-		for _, version := range versions {
-			cudaVersion(bad, field, version)
-		}
+	for _, version := range g.CUDAVersions {
+		cudaVersion(bad, "allowedCudaVersions", version)
+	}
+	if least := value(i.MinCudaVersion); least != "" {
+		cudaVersion(bad, "minCudaVersion", least)
 	}
 
 	return g

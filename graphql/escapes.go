@@ -49,7 +49,11 @@ func tokenOf(document string) (kind, string) {
 			case strings.HasPrefix(document[i:], `\"""`):
 				i += 3
 			case strings.HasPrefix(document[i:], `"""`):
-				return block, document[:i+3]
+				end := i + 3
+				for end < len(document) && document[end] == '"' { // the last three of a run end it
+					end++
+				}
+				return block, document[:end]
 			}
 		}
 		return block, document

@@ -2,7 +2,9 @@ package graphql
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,8 +140,8 @@ type leasts map[string]*int
 
 // needs reads what an input asks of the host.
 func needs(bad *violations, least leasts, country *string, standards []*graph.Compliance, publicIP *bool) control.Needs {
-	for field, n := range least {
-		bad.must(value(n) >= 0, field, "must be >= 0")
+	for _, field := range slices.Sorted(maps.Keys(least)) {
+		bad.must(value(least[field]) >= 0, field, "must be >= 0")
 	}
 	bad.must(value(country) == "" || countryPattern().MatchString(*country), "countryCode", "%q is not a country in two capital letters", value(country))
 	of := func(field string) int64 { return int64(value(least[field])) }

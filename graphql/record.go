@@ -103,8 +103,10 @@ func (m *masking) operation(o *ast.OperationDefinition) {
 	if o.Operation == ast.Mutation {
 		root = m.schema.Mutation
 	}
+	m.directives(o.Directives)
 	m.selection(root, o.SelectionSet)
 	for _, v := range o.VariableDefinitions {
+		m.directives(v.Directives)
 		unknown := m.schema.Types[v.Type.Name()] == nil && v.Type.Name() != idType
 		m.declared[v.Variable] = true
 		m.whole[v.Variable] = m.whole[v.Variable] || unknown
@@ -140,14 +142,34 @@ func (m *masking) selection(of *ast.Definition, set ast.SelectionSet) {
 				}
 				m.value(a.Value, t, t == nil)
 			}
+			m.directives(s.Directives)
 			m.selection(next, s.SelectionSet)
 		case *ast.InlineFragment:
+			m.directives(s.Directives)
 			m.selection(of, s.SelectionSet)
 		case *ast.FragmentSpread:
+			m.directives(s.Directives)
 			if f := m.document.Fragments.ForName(s.Name); f != nil && !m.seen[f] {
 				m.seen[f] = true
+				m.directives(f.Directives)
 				m.selection(m.schema.Types[f.TypeCondition], f.SelectionSet)
 			}
+		}
+	}
+}
+
+// directives looks into the arguments of directives.
+func (m *masking) directives(all ast.DirectiveList) {
+	for _, d := range all {
+		known := m.schema.Directives[d.Name]
+		for _, a := range d.Arguments {
+			var t *ast.Type
+			if known != nil {
+				if argument := known.Arguments.ForName(a.Name); argument != nil {
+					t = argument.Type
+				}
+			}
+			m.value(a.Value, t, t == nil)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func newHealthcheckCommand() *cobra.Command {
 		Short: "Report by the exit code whether a server answers and its store does",
 		Long: `Report by the exit code, 0 or 1, whether the server at URL answers and its store does. Without a URL it is the one at port 8765, or that of
 BERTH_LISTEN, of this machine, by HTTPS if the settings name a certificate. It needs no key and no shell: it is the health check of the
-container image. The certificate of a server at a loopback address is not checked, since it is for another name.`,
+container image. The certificate of this machine's server, and of one at a loopback address, is not checked, since it is for another name.`,
 		Example: `  berth healthcheck
   berth healthcheck http://127.0.0.1:8765 --timeout 2s`,
 		Args: cobra.MaximumNArgs(1),

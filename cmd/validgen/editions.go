@@ -48,6 +48,10 @@ func loadEditions(spec, dir string) ([]edition, error) {
 
 		at := slices.IndexFunc(editions, func(other edition) bool { return other.name == e.name })
 		switch {
+		case at == 0 && e.document != base:
+			return nil, o.failf(get(o.root, "info"), "#/info", "the version %q is that of %s itself", e.name, spec)
+		case at < 0 && slices.ContainsFunc(editions[1:], func(other edition) bool { return other.suffix == e.suffix }):
+			return nil, o.failf(get(o.root, "info"), "#/info", "the version %q makes the Go name %s, and so does another one", e.name, e.suffix)
 		case at < 0:
 			editions = append(editions, e)
 		case e.document != base && editions[at].document != base:
@@ -64,6 +68,9 @@ func loadEditions(spec, dir string) ([]edition, error) {
 func readOverlays(dir string) (overlays []*document, err error) {
 	if dir == "" {
 		return nil, nil
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("the directory of the editions: %w", err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.overlay.yaml"))
 	for _, file := range files {
@@ -308,13 +315,19 @@ func (c *classes) otherValues(edition int, schema *yaml.Node, place string, here
 		if i == edition {
 			continue
 		}
-		for _, value := range list(get(e.root, append(slices.Clone(path), "enum")...)) {
-			if !slices.Contains(here, value) {
-				if in[value] == nil {
-					values = append(values, value)
-				}
-				in[value] = append(in[value], e.name)
+		enum := get(e.root, append(slices.Clone(path), "enum")...)
+		if enum == nil {
+			continue
+		}
+		for _, c := range enum.Content {
+			value := text(deref(c))
+			if deref(c).Tag == "!!null" || slices.Contains(here, value) {
+				continue
 			}
+			if in[value] == nil {
+				values = append(values, value)
+			}
+			in[value] = append(in[value], e.name)
 		}
 	}
 	return strings.TrimSuffix(strings.ReplaceAll(othersOf(values, in), "\n", " "), ", ")

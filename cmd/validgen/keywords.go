@@ -36,12 +36,15 @@ const (
 )
 
 // schemaHolders are the keys whose value is a schema; schemaMaps those whose value is a mapping of schemas, schemaLists those
-// whose value is a sequence of them. What is opaque has no schemas in it.
+// whose value is a sequence of them. What is opaque in a schema, or elsewhere, has no schemas in it. The keys in one of nameMaps are names,
+// whatever they are.
 var (
 	schemaHolders = []string{"schema", "items", "additionalProperties"}
 	schemaMaps    = []string{"properties", "schemas"}
 	schemaLists   = []string{"anyOf", "oneOf"}
-	opaque        = []string{"default", "example", "examples", "enum", "const", "links", "security", "required", "type", "dependentRequired", "discriminator"}
+	nameMaps      = []string{"responses", "parameters", "headers", "requestBodies", "securitySchemes", "callbacks"}
+	opaque        = []string{"default", "example", "examples", "enum", "const", "required", "type", "dependentRequired", "discriminator"}
+	opaqueElse    = []string{"example", "examples", "links", "security"}
 )
 
 // checkKeywords walks the whole document: every schema in it, of requests and of answers, and every extension.
@@ -97,8 +100,10 @@ func (w walker) member(m member, place string, schema bool) error {
 	switch {
 	case strings.HasPrefix(key, "x-"):
 		return w.extension(m, place)
-	case slices.Contains(opaque, key) && (schema || key != "type"):
+	case schema && slices.Contains(opaque, key), !schema && slices.Contains(opaqueElse, key):
 		return nil
+	case !schema && slices.Contains(nameMaps, key):
+		return w.named(value, here, key == "headers")
 	case slices.Contains(schemaMaps, key) && (schema || key == "schemas"):
 		for _, s := range members(value) {
 			if err := w.walk(s.value, here+"/"+escape(s.key.Value), true); err != nil {
@@ -118,6 +123,25 @@ func (w walker) member(m member, place string, schema bool) error {
 	}
 
 	return w.walk(value, here, slices.Contains(schemaHolders, key))
+}
+
+// named walks what has names, or the members of a sequence. Headers may be called like extensions.
+func (w walker) named(n *yaml.Node, place string, headers bool) error {
+	if n.Kind == yaml.SequenceNode {
+		return w.walk(n, place, false)
+	}
+	for _, m := range members(n) {
+		err := error(nil)
+		if strings.HasPrefix(m.key.Value, "x-") && !headers {
+			err = w.extension(m, place)
+		} else {
+			err = w.walk(m.value, place+"/"+escape(m.key.Value), false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // extension checks that an extension is known, stands where it is read, and has a value that is.

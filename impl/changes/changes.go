@@ -54,9 +54,15 @@ type Event struct {
 type thing struct {
 	kind Kind
 	id   string
+	of   compute.EndpointID // of a worker
 }
 
-func (e Event) thing() thing { return thing{e.Kind, e.ID} }
+func (e Event) thing() thing {
+	if e.Kind == Worker {
+		return thing{e.Kind, e.ID, e.Endpoint} // who connects by itself chooses its id
+	}
+	return thing{kind: e.Kind, id: e.ID}
+}
 
 // after takes in what happened to the same thing before.
 func (e Event) after(before Event) Event {

@@ -93,6 +93,9 @@ func (k Key) Invokes() bool {
 	})
 }
 
+// Calls reports whether the key may call an endpoint or is one of its workers'; "*": of every endpoint.
+func (k Key) Calls(e EndpointID) bool { return k.Allows(ScopeInvoke(e)) || k.Allows(ScopeWork(e)) }
+
 // UserFor gives as whom the key asks for a pod, if want is the scope that this takes: nobody, to whom no pod belongs, if the
 // key has neither that scope nor the pod's. So a pod that it is not for does not exist to it (rule auth.scopes.pod.other).
 func (k Key) UserFor(pod PodID, want Scope) UserID {

@@ -108,9 +108,12 @@ func (q BillQuery) window(now time.Time) (Bill, error) {
 		start = end.Add(-defaultWindow)
 	}
 
-	for name, t := range map[string]time.Time{"startTime": start, "endTime": end} {
-		if year := t.UTC().Year(); year < firstYear || year > lastYear {
-			return b, compute.Errorf(compute.Rejected, "%s must be between the years %d and %d", name, firstYear, lastYear)
+	for _, at := range []struct {
+		name string
+		time time.Time
+	}{{"endTime", end}, {"startTime", start}} { // the start may come from the end
+		if year := at.time.UTC().Year(); year < firstYear || year > lastYear {
+			return b, compute.Errorf(compute.Rejected, "%s must be between the years %d and %d", at.name, firstYear, lastYear)
 		}
 	}
 

@@ -27,6 +27,18 @@ type NewCluster struct {
 	Network  bool     // its pods have addresses in the global network, where that is possible
 }
 
+// couldHold ranks refusals of data centers: one that is full now has all that the cluster needs, such as its volume; one whose hosts could
+// never hold it has hosts at least.
+func couldHold(refused error) int {
+	switch {
+	case errors.Is(refused, ErrNever):
+		return 1
+	case errors.Is(refused, ErrFull):
+		return 2
+	}
+	return 0
+}
+
 // CreateCluster stores the cluster and its pods, PROVISIONING, all or none (rules clusters.together,
 // clusters.create.nothing). Errors as for CreatePod; Invalid for a serverless template, and where neither a template nor the request
 // has an image.
@@ -75,7 +87,7 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 			return Cluster{}, err
 		}
 
-		if full == nil || errors.Is(err, ErrFull) && !errors.Is(full, ErrFull) { // that one has what the cluster needs, such as its volume
+		if full == nil || couldHold(err) > couldHold(full) {
 			full = err
 		}
 	}

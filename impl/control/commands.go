@@ -27,13 +27,13 @@ func (c Command) on(stored string) (string, error) {
 	if err != nil {
 		return "", rejected(err)
 	}
-	for name, list := range map[string]*[]string{"cmd": c.Cmd, "entrypoint": c.Entrypoint} {
-		has := command.Words
-		if name == "entrypoint" {
-			has = command.Entrypoint
-		}
-		if c.Args != nil && list != nil && !slices.Equal(*list, has) {
-			return "", compute.Errorf(compute.Rejected, "%s: args says something else; give one of them, or the same in both", name)
+	for _, part := range []struct {
+		name  string
+		asked *[]string
+		has   []string
+	}{{"cmd", c.Cmd, command.Words}, {"entrypoint", c.Entrypoint, command.Entrypoint}} {
+		if c.Args != nil && part.asked != nil && !slices.Equal(*part.asked, part.has) {
+			return "", compute.Errorf(compute.Rejected, "%s: args says something else; give one of them, or the same in both", part.name)
 		}
 	}
 	if c.Args != nil {

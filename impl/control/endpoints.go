@@ -305,7 +305,7 @@ func (n *Endpoints) Resume(ctx context.Context) error {
 func ownEndpoint(tx store.Endpoints, user compute.UserID, id compute.EndpointID) (compute.Endpoint, error) {
 	e, err := tx.Endpoint(id)
 	if err == nil && (e.UserID != user || !e.DeletedAt.IsZero()) {
-		err = compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
+		return compute.Endpoint{}, compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
 	}
 	return e, err
 }

@@ -283,6 +283,9 @@ func (f *Flash) Active(ctx context.Context, user compute.UserID, id compute.Flas
 		a.Build, err = ownBuild(tx, user, id)
 		return err
 	})
+	if err != nil {
+		return Artifact{}, err
+	}
 	a.Until = f.clock.Wall().Add(compute.FlashDownloadTime)
 	a.Path = f.links.path(getArtifact, id, a.Until)
 	return a, err

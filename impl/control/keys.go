@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -165,6 +166,9 @@ func (r *Keyring) of(hash [sha256.Size]byte) (compute.Key, bool) {
 
 // create stores a key of a token.
 func (r *Keyring) create(ctx context.Context, n NewKey, id compute.KeyID, token string) (compute.Key, error) {
+	if !(n.SpendLimit >= 0 && n.SpendLimit <= math.MaxInt32) { // also what is no number
+		return compute.Key{}, compute.Errorf(compute.Invalid, "spendLimit: must be a number of USD from 0 to 2147483647")
+	}
 	k := compute.Key{ID: id, UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID, Exempt: n.Exempt, Contract: n.Contract}
 	k.SpendLimit = n.SpendLimit
 	k.Hash = compute.HashOf(token)

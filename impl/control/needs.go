@@ -47,7 +47,10 @@ func (n *Needs) words() string {
 	}
 
 	if len(n.CUDAVersions) > 0 || n.LeastCUDA != "" {
-		b.WriteString(", CUDA " + strings.Join(n.CUDAVersions, " or "))
+		b.WriteString(", CUDA")
+		if len(n.CUDAVersions) > 0 {
+			b.WriteString(" " + strings.Join(n.CUDAVersions, " or "))
+		}
 		if n.LeastCUDA != "" {
 			b.WriteString(" from " + n.LeastCUDA)
 		}

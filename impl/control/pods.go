@@ -315,6 +315,8 @@ func (n PodChange) checkSealed(p compute.Pod) error {
 		return compute.Errorf(compute.Forbidden, "templateId: a key for single pods must not use templates")
 	case n.RegistryID != nil && *n.RegistryID != "" && *n.RegistryID != p.RegistryID:
 		return compute.Errorf(compute.Forbidden, "registry: a key for single pods must not give its pod a credential")
+	case n.Image != nil && *n.Image != p.Image && p.RegistryID != "" && (n.RegistryID == nil || *n.RegistryID != ""): // whose registry would get it
+		return compute.Errorf(compute.Forbidden, "image: a key for single pods must not give a pod that has a credential another image, but with registry null")
 	default:
 		for _, name := range compute.SecretNames(n.Env) {
 			if !slices.Contains(had, name) {

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ type QueueRates struct {
 	start  time.Time        // of the window that is counted
 	counts map[queueCalls]*compute.RequestCount
 }
+
+// longestEndpoint is how long the id of an endpoint may be to be counted by itself: the path of a request says anything.
+const longestEndpoint = 64
 
 // queueCalls are what is counted together.
 type queueCalls struct {
@@ -45,8 +49,12 @@ func (r *QueueRates) Count(u compute.UserID, e compute.EndpointID, operation str
 		clear(r.counts) // nobody stands anywhere in a fresh window
 	}
 
+	if len(e) > longestEndpoint {
+		e = ""
+	}
 	calls := queueCalls{u, e, operation}
 	if r.counts[calls] == nil {
+		calls.endpoint = compute.EndpointID(strings.Clone(string(e))) // it is a part of the whole head of a request
 		r.counts[calls] = &compute.RequestCount{}
 	}
 	w := compute.Window{Name: compute.QueueWindow.String(), Length: compute.QueueWindow, Quota: quota}

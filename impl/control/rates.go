@@ -113,17 +113,19 @@ func (r *Rates) Save(ctx context.Context) error {
 // Forget forgets the users who made no request in any of the present windows.
 func (r *Rates) Forget(ctx context.Context) error {
 	now := r.clock.Wall()
+	idle := func(counts []compute.RequestCount) bool {
+		for i, c := range counts {
+			if now.Before(c.Start.Add(r.windows[i].Length)) {
+				return false
+			}
+		}
+		return true
+	}
 	var over []compute.RequestCount
 	r.mu.Lock()
-	for u, counts := range r.counts {
-		idle := true
-		for i, c := range counts {
-			idle = idle && !now.Before(c.Start.Add(r.windows[i].Length))
-		}
-		if idle {
+	for _, counts := range r.counts {
+		if idle(counts) {
 			over = append(over, counts...)
-			delete(r.counts, u)
-			delete(r.changed, u)
 		}
 	}
 
@@ -131,8 +133,7 @@ func (r *Rates) Forget(ctx context.Context) error {
 	if len(over) == 0 {
 		return nil
 	}
-
-	return r.store.Write(ctx, func(tx store.Tx) error {
+	err := r.store.Write(ctx, func(tx store.Tx) error {
 		for _, c := range over {
 			if err := tx.DeleteRequestCount(c); err != nil {
 				return err
@@ -140,6 +141,18 @@ func (r *Rates) Forget(ctx context.Context) error {
 		}
 		return nil
 	})
+
+	if err == nil {
+		r.mu.Lock()
+		for u, counts := range r.counts {
+			if idle(counts) { // still: who made a request meanwhile is kept, and stored again
+				delete(r.counts, u)
+				delete(r.changed, u)
+			}
+		}
+		r.mu.Unlock()
+	}
+	return err
 }
 
 // Exceeded gives the exceeded window that is the last to reset.

@@ -77,7 +77,8 @@ func (p *Placement) anywhere(w *want) *host {
 	return &host{Host: &Host{DataCenterID: center.ID, Cloud: compute.Secure}, center: center}
 }
 
-// HostsFor gives the hosts that the pod may run on, for a runtime that schedules: nil if any will do that has what it takes.
+// HostsFor gives the hosts that the pod may run on, for a runtime that schedules: nil if any will do that has what it takes,
+// empty if none of those that there are will.
 func (p *Placement) HostsFor(pod compute.Pod) []string {
 	w := wantOf(pod)
 	w.DataCenterIDs = []string{pod.DataCenterID}
@@ -96,7 +97,7 @@ func (p *Placement) HostsForWorker(worker compute.Worker) []string {
 	return p.only(w)
 }
 
-// only gives the ids of the hosts that suit. Nil if all of the sort do.
+// only gives the ids of the hosts that suit. Nil if all of the sort do; empty if none does.
 func (p *Placement) only(w want) (ids []string) {
 	if !p.options.Schedules {
 		return nil
@@ -107,6 +108,7 @@ func (p *Placement) only(w want) (ids []string) {
 	if !slices.ContainsFunc(all, func(g *group) bool { return !g.hosts[0].suits(&w) }) {
 		return nil
 	}
+	ids = []string{}
 	for _, g := range all {
 		if !g.hosts[0].suits(&w) {
 			continue

@@ -27,10 +27,11 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 		if err := check(w); err != nil {
 			return w, nil, err
 		}
-		return w, nil, p.store.Write(ctx, func(tx store.Tx) error {
+		err := p.store.Write(ctx, func(tx store.Tx) error {
 			w.CreatedAt = tx.Wall()
 			return p.insertWorker(tx, w, e.UserID)
 		})
+		return w, nil, err
 	}
 
 	var centers []string

@@ -76,7 +76,7 @@ func (s *Services) sendArtifact(r *request) error {
 const flashSegment = "flash"
 
 // resolveFlash has a request of the queue that names its endpoint by app, environment and name be one of that endpoint. NotFound if there is
-// none.
+// none. To a key that may not call it, all names are alike: the endpoint stays "flash", whose scope the key lacks.
 func (s *Services) resolveFlash(r *request) error {
 	const parameter = "endpointId"
 	header := r.Request().Header
@@ -84,6 +84,10 @@ func (s *Services) resolveFlash(r *request) error {
 		return nil
 	}
 	id, err := s.Flash.Endpoint(contextOf(r), r.caller.UserID, header.Get("X-Flash-App"), header.Get("X-Flash-Environment"), header.Get("X-Flash-Endpoint"))
+	known := err == nil || compute.CodeOf(err) == compute.NotFound
+	if key := r.caller.Key; known && !key.Calls(id) && !key.Calls("*") {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

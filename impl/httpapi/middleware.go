@@ -175,16 +175,27 @@ func onePod(path string) string {
 // permitted holds the key against the scope that the operation takes. A key for single pods may do what is about one pod: any
 // pod but its own is somebody else's to it, and 404 in its turn (rules auth.scopes.pod, auth.scopes.pod.other).
 func (f *front) permitted(r *request) error {
-	want := f.scope(f.op, r)
-	switch {
-	case f.op.Open || f.any: // anybody
-	case r.caller.Allows(want) || f.jobs && r.caller.Invokes() || f.tells && r.caller.Allows(compute.ScopeControls) || f.hosts && r.caller.Allows(compute.ScopeAdmin):
-	case f.pod != "" && r.caller.HasPods():
-		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param(f.pod)), want)
-	default:
-		return r.caller.LacksScope(want)
+	r.front, r.want = f, f.scope(f.op, r)
+	if err := f.permits(r.caller.Key, r.want); err != nil {
+		return err
+	}
+	if !f.allows(r.caller.Key, r.want) {
+		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param(f.pod)), r.want)
 	}
 	return nil
+}
+
+// permits refuses a key that may not do the operation, whatever it is about.
+func (f *front) permits(key compute.Key, want compute.Scope) error {
+	if f.allows(key, want) || f.pod != "" && key.HasPods() {
+		return nil
+	}
+	return key.LacksScope(want)
+}
+
+// allows reports whether anybody may do the operation, or the key to whatever pod of its user.
+func (f *front) allows(key compute.Key, want compute.Scope) bool {
+	return f.op.Open || f.any || key.Allows(want) || f.jobs && key.Invokes() || f.tells && key.Allows(compute.ScopeControls) || f.hosts && key.Allows(compute.ScopeAdmin)
 }
 
 // before checks scope, rate limit, size, media type, syntax and schema, in this order (rules errors.order.*). Faults stand before the

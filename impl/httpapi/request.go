@@ -20,6 +20,8 @@ type request struct {
 	echo.Context
 	bodies   *limit.Bodies   // keeps the text of its answer
 	caller   caller          // zero where anybody may ask
+	front    *front          // what let it pass; nil: nothing did yet
+	want     compute.Scope   // that its operation takes
 	exceeded *compute.Rate   // the worst limit that is exceeded, if one is
 	body     any             // what the generated validator decoded, as a pointer
 	raw      []byte          // the body as it was sent
@@ -123,9 +125,12 @@ func (s *Services) stillGoodIn(ctx context.Context, c echo.Context) error {
 	if s.Keyring.Holds(callerOf(c).Key) {
 		return nil
 	}
-	_, _, err := s.Keyring.Authenticate(ctx, authorization(c.Request()), true)
+	key, _, err := s.Keyring.Authenticate(ctx, authorization(c.Request()), true)
 	if compute.CodeOf(err) == compute.Unauthenticated {
 		return err
 	}
-	return nil // it is good, or nobody can say
+	if r := requestOf(c); err == nil && r.front != nil {
+		return r.front.permits(key, r.want) // another role permits less
+	}
+	return nil // nobody can say
 }

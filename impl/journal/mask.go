@@ -24,11 +24,13 @@ type Secrets struct {
 	Maps  []string   // names of members, wherever they are, whose own members are secret if their names say so: variables of an environment
 	Whole []string   // names of members, wherever they are, of which no value is shown, whatever its name: logins
 	Pairs bool       // texts of the form NAME=value are secret if the names say so
+
+	Objects []string // names of members whose own members are secret if their names say so, where they are objects: what a setting was
 }
 
 // None reports whether nothing is.
 func (s Secrets) None() bool {
-	return len(s.Paths) == 0 && len(s.Names) == 0 && len(s.Maps) == 0 && len(s.Whole) == 0 && !s.Pairs
+	return len(s.Paths) == 0 && len(s.Names) == 0 && len(s.Maps) == 0 && len(s.Objects) == 0 && len(s.Whole) == 0 && !s.Pairs
 }
 
 var (
@@ -230,12 +232,12 @@ func (s Secrets) absentIn(body []byte) bool {
 		return false
 	}
 	named := func(name string) bool { return bytes.Contains(body, []byte(name)) }
-	return !slices.ContainsFunc(s.Maps, named) && !slices.ContainsFunc(s.Whole, named)
+	return !slices.ContainsFunc(s.Maps, named) && !slices.ContainsFunc(s.Objects, named) && !slices.ContainsFunc(s.Whole, named)
 }
 
 // perhapsIn reports whether something may be secret in the rest of a body, which is no JSON.
 func (m *masker) perhapsIn(rest []byte) bool {
-	return !m.absentIn(rest) || slices.ContainsFunc(m.stack, func(l level) bool { return slices.Contains(m.Maps, l.name) })
+	return !m.absentIn(rest) || slices.ContainsFunc(m.stack, func(l level) bool { return slices.Contains(m.Maps, l.name) || slices.Contains(m.Objects, l.name) })
 }
 
 // masker goes through a JSON body.
@@ -328,7 +330,7 @@ func (m *masker) secretNext() bool {
 	if !at.list && (slices.Contains(m.Names, at.name) || slices.Contains(m.Whole, at.name)) {
 		return true
 	}
-	if !at.list && m.isMap(len(m.stack)-2) {
+	if !at.list && (m.isMap(len(m.stack)-2) || m.isObject(len(m.stack)-2)) {
 		return SecretName(at.name)
 	}
 
@@ -363,11 +365,16 @@ func (m *masker) isMap(i int) bool {
 	return i >= 0 && !m.stack[i].list && slices.Contains(m.Maps, m.stack[i].name)
 }
 
+// isObject likewise of Objects.
+func (m *masker) isObject(i int) bool {
+	return i >= 0 && !m.stack[i].list && slices.Contains(m.Objects, m.stack[i].name)
+}
+
 // scalar notes a value that is secret.
 func (m *masker) scalar(at span, text string, isText bool) {
 	depth := len(m.stack)
 	if m.secretNext() {
-		if !isText || !m.isMap(depth-2) || !reference().MatchString(text) {
+		if !isText || !m.isMap(depth-2) && !m.isObject(depth-2) || !reference().MatchString(text) {
 			m.spans = append(m.spans, at)
 		}
 		return
@@ -377,7 +384,14 @@ func (m *masker) scalar(at span, text string, isText bool) {
 	}
 
 	top := m.top()
+	pair := !top.list && depth >= 3 && m.stack[depth-2].list && m.isMap(depth-3) && !m.isMap(depth-1) // {"key": NAME, "value": value}
 	switch {
+	case pair && top.name == "key":
+		top.key = text
+	case pair && top.name == "value":
+		if !reference().MatchString(text) {
+			top.pairs = append(top.pairs, at)
+		}
 	case m.Pairs || top.list && m.isMap(depth-2): // NAME=value
 		name, value, named := strings.Cut(text, "=")
 		if named && SecretName(name) && !reference().MatchString(value) || !named && !m.Pairs {
@@ -385,15 +399,6 @@ func (m *masker) scalar(at span, text string, isText bool) {
 		}
 	case !top.list && m.isMap(depth-1): // a text in the place of variables
 		m.spans = append(m.spans, at)
-	case !top.list && depth >= 3 && m.stack[depth-2].list && m.isMap(depth-3): // {"key": NAME, "value": value}
-		switch top.name {
-		case "key":
-			top.key = text
-		case "value":
-			if !reference().MatchString(text) {
-				top.pairs = append(top.pairs, at)
-			}
-		}
 	}
 }
 

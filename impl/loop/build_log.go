@@ -24,18 +24,22 @@ func newBuildLog(clock compute.Clock) *buildLog {
 	return &buildLog{clock: clock, more: make(chan struct{})}
 }
 
-// write adds a line, without what is beyond the length of one, and forgets the first lines where all are too long.
+// mostBuildLines is how many lines are kept of a build: an empty one takes room, too.
+const mostBuildLines = 10_000
+
+// write adds a line, without what is beyond the length of one, and forgets the first lines where all are too long or too many.
 func (l *buildLog) write(source compute.LogSource, text string) {
 	if len(text) > compute.BuildLine {
 		text = text[:compute.BuildLine]
 	}
+	text = validText(text) // before it is counted: it is as long as what is kept
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = max(l.last+1, l.clock.Wall().UnixNano())
-	l.lines = append(l.lines, compute.LogLine{Source: source, Position: l.last, Text: validText(text)})
+	l.lines = append(l.lines, compute.LogLine{Source: source, Position: l.last, Text: text})
 	l.bytes += len(text)
-	for l.bytes > compute.BuildLog {
+	for l.bytes > compute.BuildLog || len(l.lines) > mostBuildLines {
 		l.bytes -= len(l.lines[0].Text)
 		l.lines = l.lines[1:]
 	}

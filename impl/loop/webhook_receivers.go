@@ -41,8 +41,12 @@ func receiverOf(address string) string {
 		return "" // all that can be posted to nobody
 	}
 	port := u.Port()
-	if port == "" {
-		port = u.Scheme
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
 	}
 	return u.Scheme + "://" + u.Hostname() + ":" + port
 }

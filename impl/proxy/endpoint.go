@@ -58,6 +58,30 @@ type visit struct {
 // visitKey is the key, in the context of a request, of its visit.
 type visitKey struct{}
 
+// keyLook is how often it is looked whether the key of a request that a worker has is still good.
+const keyLook = 15 * time.Second
+
+// watch ends a request that a worker has for too long, or whose key is not good any more, with that as the cause.
+func (p *Proxy) watch(ctx context.Context, until time.Time, good func(context.Context) error, end context.CancelCauseFunc) {
+	for {
+		look, stop := p.Clock.After(min(keyLook, until.Sub(p.Clock.Now())))
+		select {
+		case <-look:
+		case <-ctx.Done():
+			stop()
+			return
+		}
+		if !p.Clock.Now().Before(until) {
+			end(errSlow)
+			return
+		}
+		if err := good(ctx); err != nil {
+			end(err)
+			return
+		}
+	}
+}
+
 // errSlow is the cause of the end of a request that a worker had for too long.
 var errSlow = errors.New("proxy: the worker had the request for too long")
 
@@ -98,11 +122,22 @@ func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.Endpoin
 		refuse(w, r, refusalOf(err))
 		return
 	}
-	p.met(w, r, journal.OperationProxyEndpoint, key.ID, ofEndpoint(id), func(w http.ResponseWriter, r *http.Request) { p.toWorker(w, r, key.UserID, id, prefix) })
+	header := r.Header.Get("Authorization")
+	good := func(ctx context.Context) error {
+		now, _, err := p.Keys.Authenticate(ctx, header, true)
+		switch {
+		case compute.CodeOf(err) == compute.Unauthenticated:
+			return err
+		case err == nil && !now.Allows(compute.ScopeInvoke(id)):
+			return now.LacksScope(compute.ScopeInvoke(id))
+		}
+		return nil // it is, or nobody can say
+	}
+	p.met(w, r, journal.OperationProxyEndpoint, key.ID, ofEndpoint(id), func(w http.ResponseWriter, r *http.Request) { p.toWorker(w, r, key.UserID, id, prefix, good) })
 }
 
 // toWorker passes a request on to a worker of the user's endpoint.
-func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.UserID, id compute.EndpointID, prefix string) {
+func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.UserID, id compute.EndpointID, prefix string, good func(context.Context) error) {
 	if r.ContentLength > MostOfEndpoint {
 		refuse(w, r, tooLong(MostOfEndpoint))
 		return
@@ -116,6 +151,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	defer over()
 	v.body = body
 
+	asked := p.Clock.Now()
 	turn, err := p.Requests.Enter(ctx, user, id, v.wish)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -127,15 +163,14 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	v.turn = turn
 	defer func() { v.turn.Over(v.failed) }()
 
-	late, stop := p.Clock.After(processTime)
-	defer stop()
-	go func() {
-		select {
-		case <-late:
-			cancel(errSlow)
-		case <-ctx.Done():
+	begun := p.Clock.Now()
+	if begun.Sub(asked) >= time.Second { // its key may have been revoked while it waited
+		if err := good(ctx); err != nil {
+			refuse(w, r, refusalOf(err))
+			return
 		}
-	}()
+	}
+	go p.watch(ctx, begun.Add(processTime), good, cancel)
 
 	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
 }
@@ -170,7 +205,7 @@ func (p *Proxy) newBalancing() *httputil.ReverseProxy {
 		// Each request has a connection of its own. One that was used before may be closed by the worker in the moment in which a request
 		// is written to it: it could not be told whether the worker has it, so that no other could get it.
 		Transport: toWorkers{p, &http.Transport{
-			DialContext:        p.Dial,
+			DialContext:        p.Dial.connect,
 			DisableKeepAlives:  true,
 			DisableCompression: true, // the client has what the worker sent
 
@@ -304,8 +339,13 @@ func failedVisit(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set(workerHeader, string(v.turn.Worker))
 	v.failed = true
 
+	cause := context.Cause(r.Context())
+	revoked, isRevoked := errors.AsType[*compute.Error](cause)
 	switch {
-	case errors.Is(context.Cause(r.Context()), errSlow):
+	case isRevoked:
+		v.failed = false
+		refuse(w, r, refusalOf(revoked))
+	case errors.Is(cause, errSlow):
 		refuse(w, r, refusal{status: statusTimeout, detail: "the worker did not answer within " + processTime.String()})
 	case v.body.stalled():
 		v.body.refuse(w)

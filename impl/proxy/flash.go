@@ -41,7 +41,15 @@ func (p *Proxy) balanceNamed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	// To a key that may not call it, all names are alike.
 	id, err := p.Flash.Endpoint(r.Context(), key.UserID, r.Header.Get(flashApp), r.Header.Get(flashEnvironment), r.Header.Get(flashEndpoint))
+	known := err == nil || compute.CodeOf(err) == compute.NotFound
+	if known && !key.Allows(compute.ScopeInvoke(id)) && !key.Allows(compute.ScopeInvoke("*")) {
+		err = key.LacksScope(compute.ScopeInvoke(flashLabel))
+		if p.Refused != nil {
+			p.Refused(r, err)
+		}
+	}
 	if err != nil {
 		p.recorded(w, r, journal.OperationProxyEndpoint, nil, func(w http.ResponseWriter, r *http.Request) {
 			journal.Of(r.Context()).By(key)

@@ -59,7 +59,7 @@ func NewHealth(crew Crew, ports func(compute.WorkerID) []compute.PublishedPort, 
 		client: &http.Client{
 			Timeout:       healthTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport:     &http.Transport{DialContext: dial, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: mostHeader},
+			Transport:     &http.Transport{DialContext: dial.connect, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: mostHeader},
 		},
 	}
 }

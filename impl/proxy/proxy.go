@@ -36,6 +36,16 @@ const idleTime = 30 * time.Second // that a connection to a pod is kept
 // Dial connects to what listens in pods and workers, at addresses that Where gives.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
+// connect is dial whose errors say that they are of a connection that was not made, wherever they come from: an engine on another host has errors of
+// its own.
+func (dial Dial) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := dial(ctx, network, address)
+	if err != nil && !dialing(err) {
+		err = &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	return conn, err
+}
+
 // Pods finds pods.
 type Pods interface {
 	// HTTPPod gives the pod, whoever owns it. NotFound for an unknown and a terminated one, and for a port that it does not show over HTTP.
@@ -101,7 +111,7 @@ func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
 		},
 		ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
 		Transport: &http.Transport{
-			DialContext:           p.Dial,
+			DialContext:           p.Dial.connect,
 			ResponseHeaderTimeout: firstByte,
 			IdleConnTimeout:       idleTime,
 			MaxIdleConns:          mostBusy,

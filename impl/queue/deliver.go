@@ -22,6 +22,9 @@ func (q *Queue) DeliverAgain(ctx context.Context, number int64) error {
 		if err != nil {
 			return err
 		}
+		if !visible(j, j.EndpointID, tx.Now()) {
+			return unknownJob(j.ID)
+		}
 		if j, err = store.WithOutput(tx, j); err != nil {
 			return err
 		}

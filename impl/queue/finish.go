@@ -26,11 +26,11 @@ func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.Endpo
 	if err := q.contact(user, e, w); err != nil {
 		return err
 	}
-	q.reported(e, w, id, r.Leave)
 	report := func(j *compute.Job) compute.JobEvent { return q.event(j, r) }
-	if j, ok := q.heldBy(e, id, w); ok {
+	if j, held := q.reported(e, w, id, r.Leave); held {
 		return q.endHeld(ctx, j, report, r.Stored)
 	}
+	defer q.stopped(e, w, id) // not sooner: it waits, perhaps, and is not to be handed to who is late with its end
 	_, err := q.end(ctx, e, id, w, r.Stored, report)
 	return err
 }
@@ -75,6 +75,11 @@ func shortened(text string) string {
 func (q *Queue) heldBy(e compute.EndpointID, id compute.JobID, w compute.WorkerID) (compute.Job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.holds(e, id, w)
+}
+
+// holds is heldBy for who has the lock.
+func (q *Queue) holds(e compute.EndpointID, id compute.JobID, w compute.WorkerID) (compute.Job, bool) {
 	if h := q.held[id]; h != nil && h.endpoint == e && h.worker == w {
 		return h.job, true
 	}

@@ -106,6 +106,18 @@ func (q *Queue) resolveAll(ctx context.Context, e compute.EndpointID) error {
 	}
 }
 
+// resolveFor is resolveAll for a request of the user's: at somebody else's endpoint nothing is done, and nothing told.
+func (q *Queue) resolveFor(ctx context.Context, user compute.UserID, e compute.EndpointID) error {
+	q.mu.Lock()
+	_, err := q.dispatcher(user, e)
+	none := q.doubts.oldest(e) < 0
+	q.mu.Unlock()
+	if err != nil || none {
+		return err
+	}
+	return q.resolveAll(ctx, e)
+}
+
 // resolve does the oldest doubt about an endpoint's jobs, or about any if the endpoint is empty, and reports whether there was one.
 func (q *Queue) resolve(ctx context.Context, e compute.EndpointID) (bool, error) {
 	q.mu.Lock()

@@ -66,8 +66,9 @@ func (q *Queue) Line(e compute.EndpointID, id compute.JobID) (l Line) {
 	}
 
 	if l.Ahead, l.Waits = d.normal.ahead(key); !l.Waits {
-		l.Ahead, l.Waits = d.low.ahead(key)
-		l.Ahead += d.normal.len()
+		if l.Ahead, l.Waits = d.low.ahead(key); l.Waits {
+			l.Ahead += d.normal.len()
+		}
 	}
 	for w := range d.workers {
 		l.Lost = l.Lost || d.mayHold(w, id)

@@ -18,7 +18,7 @@ type Submission struct {
 	ExecutionTimeout time.Duration
 	TTL              time.Duration
 	LowPriority      bool
-	Stored           func() // called once it is on disk or refused; may be nil
+	Stored           func() // called once it is on disk, or the storage has refused it; may be nil
 }
 
 // The documented defaults (rules queue.policy, queue.retention.run, queue.retention.runsync).
@@ -221,11 +221,10 @@ func (s *submission) after(err error) {
 	case err == nil:
 		return
 	case s.take != nil && !s.early:
-		s.take.given <- handover{}
-		if unknown {
-			w := s.take.worker
+		if w := s.take.worker; unknown { // before the take hears of it: it looks for what is in doubt
 			q.doubt(e, func(ctx context.Context) error { return q.untake(ctx, e, w, []compute.JobID{id}) })
 		}
+		s.take.given <- handover{}
 	case unknown:
 		q.doubtJobs(e, id)
 	}

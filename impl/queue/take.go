@@ -37,7 +37,7 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 	defer stop()
 	var one [1]waiting // most takes have one job, for which this takes no more memory
 	for over := false; !over; {
-		if err := q.resolveAll(ctx, e); err != nil {
+		if err := q.resolveFor(ctx, user, e); err != nil {
 			return nil, err
 		}
 		ids, was, t, s, err := q.offer(user, e, w, n, one[:0])

@@ -213,16 +213,34 @@ type WorkerView struct {
 const stopPatience = 10 * time.Second
 
 // reported notes that the worker is done with a job, and may have it again. One that berth started and that asks to leave is to be replaced: it gets
-// nothing more. Others end by themselves.
-func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.JobID, leave bool) {
+// nothing more. Others end by themselves. It gives what heldBy gives: if the worker does not hold the job, stopped is to be called once the report
+// is seen to.
+func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.JobID, leave bool) (j compute.Job, held bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	j, held = q.holds(e, id, w)
+	d := q.dispatchers[e]
+	if d == nil {
+		return j, held
+	}
+
+	if s := d.workers[w]; s != nil {
+		s.reportedEnd(id)
+		s.proven = true
+		s.leaving = s.leaving || leave && s.managed
+	}
+	if held {
+		d.stopped(w, id)
+		d.wake()
+	}
+	return j, held
+}
+
+// stopped notes that a worker is not at a job any more, and hands it another one if it waits for one.
+func (q *Queue) stopped(e compute.EndpointID, w compute.WorkerID, id compute.JobID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if d := q.dispatchers[e]; d != nil {
-		if s := d.workers[w]; s != nil {
-			s.reportedEnd(id)
-			s.proven = true
-			s.leaving = s.leaving || leave && s.managed
-		}
 		d.stopped(w, id)
 		d.wake()
 	}

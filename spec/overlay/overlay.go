@@ -192,16 +192,19 @@ func Plain(n *yaml.Node) *yaml.Node {
 type Member struct{ Key, Value *yaml.Node }
 
 // Members gives a mapping's entries in the order of the file; those merged in with << come last, unless overridden.
-func Members(n *yaml.Node) []Member {
+func Members(n *yaml.Node) []Member { return membersOf(n, nil) }
+
+// membersOf gives those of a mapping within others that merge it: one that merges itself adds nothing.
+func membersOf(n *yaml.Node, within []*yaml.Node) []Member {
 	n = deref(n)
-	if n == nil || n.Kind != yaml.MappingNode {
+	if n == nil || n.Kind != yaml.MappingNode || slices.Contains(within, n) {
 		return nil
 	}
 
 	var own, merged []Member
 	for i := 0; i < len(n.Content); i += 2 {
 		if n.Content[i].Tag == "!!merge" {
-			merged = append(merged, Members(n.Content[i+1])...)
+			merged = append(merged, membersOf(n.Content[i+1], append(within, n))...)
 			continue
 		}
 		own = append(own, Member{n.Content[i], n.Content[i+1]})

@@ -21,6 +21,15 @@ b: {<<: *a, x: 2}
 c: *a
 `
 
+func TestMembers_OfAMappingThatMergesItselfAreItsOwn(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for _, m := range overlay.Members(overlay.Get(parse(t, "a: &a {x: 1, <<: *a, y: 2}"), "a")) {
+		all = append(all, m.Key.Value)
+	}
+	require.Equal(t, []string{"x", "y"}, all)
+}
+
 func TestApply_UpdatesOrRemovesWhatTheTargetSelects(t *testing.T) {
 	t.Parallel()
 	for actions, want := range map[string]string{

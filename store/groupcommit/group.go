@@ -111,7 +111,7 @@ type call struct {
 	early    bool // Early was called
 	spoiled  bool // it failed after it changed something
 	err      error
-	panicked any  // what Run panicked with
+	panicked any  // what Run or an effect panicked with
 	exited   bool // Run called runtime.Goexit, as a failing test does
 }
 

@@ -201,13 +201,23 @@ func (g *Group) commit() {
 		}
 
 		for _, c := range g.group {
-			for _, effect := range c.effects {
-				effect()
-			}
+			c.follow()
 		}
 	}
 
 	g.answer()
+}
+
+// follow does what is to be done after the commit. A panic of it reaches its caller alone: the others have their effects and their answers.
+func (c *call) follow() {
+	defer func() {
+		if trouble := recover(); trouble != nil {
+			c.panicked = trouble
+		}
+	}()
+	for _, effect := range c.effects {
+		effect()
+	}
 }
 
 // commitEngine commits, and reports who looks how many writes that were and how long it took: by the machine's clock, since no
@@ -253,10 +263,10 @@ func (g *Group) refuseAll(err error) {
 }
 
 func (g *Group) answer() {
+	if g.Trouble() != nil {
+		g.refused += g.troubled()
+	}
 	for _, c := range g.group {
-		if store.TroubleOf(c.err) != "" {
-			g.refused++
-		}
 		close(c.answered)
 	}
 	clear(g.group)

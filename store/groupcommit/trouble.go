@@ -56,9 +56,19 @@ func (g *Group) succeeded() {
 	}
 	g.trouble.Store(nil)
 	if g.options.Watch != nil {
-		g.options.Watch(nil, g.refused)
+		g.options.Watch(nil, g.refused+g.troubled())
 	}
 	g.refused = 0
+}
+
+// troubled gives how many calls of the group have failed because of a trouble.
+func (g *Group) troubled() (n int) {
+	for _, c := range g.group {
+		if store.TroubleOf(c.err) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // tryAgain writes something once in a while as long as writes fail.

@@ -59,28 +59,27 @@ func (tx *Tx) ChunkBytes(id compute.JobID) (bytes int, err error) {
 	return bytes, err
 }
 
-// chunkRows bounds how many rows a drain looks at.
+// chunkRows bounds how many chunks a drain gives.
 const chunkRows = 1000
 
 // DrainChunks removes the first chunks of the job and gives them.
 func (tx *Tx) DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, more bool, err error) {
 	var last int64
-	bytes, rows := 0, 0
+	bytes := 0
 	err = tx.each("read chunks", func(r row) error {
 		var c chunkRow
 		if err := chunkOf.scan(r, &c); err != nil {
 			return err
 		}
-		rows++
 		bytes += len(c.Output) + len(c.Metrics)
-		if more || len(chunks) > 0 && bytes > limit {
+		if len(chunks) == chunkRows || len(chunks) > 0 && bytes > limit {
 			more = true
 			return errEnough // what is left may be a gigabyte
 		}
 
 		chunks, last = append(chunks, c.Chunk), c.n
 		return nil
-	}, selectChunks, seqOf(id), string(id), chunkRows)
+	}, selectChunks, seqOf(id), string(id), chunkRows+1)
 	if err != nil || len(chunks) == 0 {
 		return nil, false, err
 	}
@@ -88,7 +87,7 @@ func (tx *Tx) DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, 
 	if _, err := tx.exec("delete chunks", deleteChunksTo, seqOf(id), last); err != nil {
 		return nil, false, err
 	}
-	return chunks, more || rows == chunkRows, nil
+	return chunks, more, nil
 }
 
 // CountFinalRead counts a read of an ended job's stream.

@@ -92,8 +92,7 @@ func checkFree(ctx context.Context, path string) error {
 
 // filledTables gives the tables with rows of the file at path, whatever version of the schema it has.
 func filledTables(ctx context.Context, path string) (filled []string, err error) {
-	query := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)", "query_only(1)"}}
-	pool, err := sql.Open("sqlite", uri(path, query))
+	pool, err := openToRead(path, !HasLog(path), "query_only(1)")
 	if err != nil {
 		return nil, err
 	}

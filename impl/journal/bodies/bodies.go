@@ -44,6 +44,9 @@ var Known = sync.OnceValue(func() *Bodies {
 		if o.document == "rest" {
 			of = journal.Secrets{Maps: environments}
 		}
+		if id == "listEndpointReleases" { // a difference has what the environment was, and is
+			of.Objects = []string{"old", "new"}
+		}
 		b.secrets[id] = secrets{journal.Secrets{Paths: o.writeOnly, Maps: of.Maps, Whole: of.Whole}, of}
 		b.streams[id] = o.streams
 		for _, p := range o.writeOnly {
@@ -76,7 +79,7 @@ func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
 		var masked []byte
 		e.Document, masked = graphql(e.Request.Body)
 		e.Request.Mask = func([]byte, bool) []byte { return masked }
-		e.Response.Mask = journal.Secrets{Pairs: true}.Mask
+		e.Response.Mask = journal.Secrets{Maps: environments, Whole: []string{"apiKey"}, Pairs: true}.Mask
 		return
 	}
 
@@ -93,11 +96,12 @@ func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
 	kind := http.Header(e.Response.Headers).Get("Content-Type")
 	if validate.ContentType(kind) == "" || strings.HasPrefix(kind, problemJSON) {
 		e.Response.Mask = secrets.response.Mask
+	} else {
+		e.Response.Mask = ofJSON(secrets.response) // of a service that calls it otherwise
 	}
 }
 
-// ofJSON masks what is secret in a body that seems to be JSON. Any other one is shown: it is of a pod or a worker, and no document says what is
-// in it.
+// ofJSON masks what is secret in a body that seems to be JSON. Any other one is shown: no document says what is in it.
 func ofJSON(secrets journal.Secrets) func(body []byte, cut bool) []byte {
 	return func(body []byte, cut bool) []byte {
 		if text := bytes.TrimSpace(body); len(text) == 0 || text[0] != '{' && text[0] != '[' {

@@ -1,0 +1,34 @@
+package bodies_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/journal"
+	"github.com/berthdev/berth/impl/journal/bodies"
+)
+
+func TestConceal_VariablesAreSecretInWhateverFormAnAnswerHasThem(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ operation, kind, body, want string }{
+		"in pairs of key and value, and in texts": {
+			journal.OperationGraphQL, "application/json",
+			`{"data":{"t":{"env":[{"key":"HF_TOKEN","value":"hunter22"},{"key":"N","value":"3"}],"pod":{"env":["A_KEY=hunter22","N=3"]},"login":{"apiKey":"hunter22"}}}}`,
+			`{"data":{"t":{"env":[{"key":"HF_TOKEN","value":"***"},{"key":"N","value":"3"}],"pod":{"env":["***","N=3"]},"login":{"apiKey":"***"}}}}`,
+		},
+		"as what a release changed": {
+			"listEndpointReleases", "application/json",
+			`{"releases":[{"diff":[{"field":"env","old":{"HF_TOKEN":"hunter22"},"new":{"HF_TOKEN":"hunter22","N":"3"}},{"field":"image","old":"c","new":"d"}]}]}`,
+			`{"releases":[{"diff":[{"field":"env","old":{"HF_TOKEN":"***"},"new":{"HF_TOKEN":"***","N":"3"}},{"field":"image","old":"c","new":"d"}]}]}`,
+		},
+		"of a service that does not call it JSON": {
+			"getPod", "text/plain", `{"env":{"HF_TOKEN":"hunter22","N":"3"}}`, `{"env":{"HF_TOKEN":"***","N":"3"}}`,
+		},
+		"but not in what is no JSON": {"getPod", "text/plain", `HF_TOKEN=hunter22`, `HF_TOKEN=hunter22`},
+	} {
+		e := journal.Exchange{Operation: c.operation, Response: journal.Sent{Headers: map[string][]string{"Content-Type": {c.kind}}}}
+		bodies.Known().Conceal(&e, func([]byte) (*journal.Document, []byte) { return nil, nil })
+		require.Equal(t, c.want, string(e.Response.Mask([]byte(c.body), false)), name)
+	}
+}
