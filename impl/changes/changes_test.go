@@ -97,6 +97,17 @@ func TestLog_TellsOfWhatChangesWithAnother(t *testing.T) {
 	require.Equal(t, []changes.Event{{Kind: changes.Host, ID: "h", Change: changes.Changed}}, next(t, r))
 }
 
+// A worker that connects by itself has the id that it says, at one endpoint and at another one.
+func TestLog_WorkersOfTwoEndpointsAreTwo(t *testing.T) {
+	t.Parallel()
+	_, log := rows(t)
+	r := log.Follow("")
+	defer r.Close()
+	one, two := changes.Event{Kind: changes.Worker, ID: "w", Change: changes.Changed, Endpoint: "e1", User: "ada"}, changes.Event{Kind: changes.Worker, ID: "w", Change: changes.Changed, Endpoint: "e2", User: "bob"}
+	log.Note(one, two)
+	require.Equal(t, []changes.Event{one, two}, next(t, r))
+}
+
 func TestLog_MakesOneEventOfAWindow(t *testing.T) {
 	t.Parallel()
 	s, log := rows(t)

@@ -290,3 +290,30 @@ func TestPlacement_WaitsForWhatMayComeToNothing(t *testing.T) {
 	require.NoError(t, <-later)
 	require.Empty(t, p.chosen)
 }
+
+func TestPlacement_Named_AreTheHostsThatHaveTheIDOrHadIt(t *testing.T) {
+	t.Parallel()
+	catalog, err := builtIn()
+	require.NoError(t, err)
+	one, other := l4s("x", 1), l4s("x/12.8", 1)
+	one.CUDAVersion = "12.4,12.8"
+	p := PrepareFleet(catalog, []Host{one, other}).placement
+	p.options.Place = runtime.Pack
+	for id, hosts := range map[string][]*host{
+		"x": {&p.hosts[0]}, "x/12.4": {&p.hosts[0]}, "x/12.8": {&p.hosts[1], &p.hosts[0]}, "x/12.9": nil, "none": nil,
+	} {
+		require.Len(t, p.named(id), len(hosts), id)
+		for i, h := range p.named(id) {
+			require.Same(t, hosts[i], h, id)
+		}
+	}
+
+	w := want{GPU: "NVIDIA L4", Count: 1, DiskGB: 1, HostID: "x/12.8"}
+	require.Same(t, &p.hosts[0], p.best(&w), "among equals the first")
+	p.hosts[0].setFree(amount{})
+	require.Same(t, &p.hosts[1], p.best(&w))
+	w.HostID = "x/12.4"
+	require.Nil(t, p.best(&w))
+	require.False(t, p.hosts[0].has(kind{gpu: "NVIDIA L4", cpu: "cpu3g"}))
+	require.False(t, p.hosts[0].has(kind{}))
+}

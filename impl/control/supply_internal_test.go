@@ -36,3 +36,13 @@ func TestPlacement_Supplies_AreSummedByDataCenterAndType(t *testing.T) {
 		{"", "US-KS-2", 10, 10},
 	}, c.placement.Supplies())
 }
+
+func TestPlacement_Supplies_OfAHostThatHasBecomeSmaller(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	c := openControl(t, s, []Host{l4s("a", 2), l4s("b", 1)})
+	_, err := c.CreatePod(t.Context(), "u", gpuPod(2))
+	require.NoError(t, err)
+	again := openControl(t, s, []Host{l4s("a", 1), l4s("b", 1)})
+	require.Equal(t, []Supply{{"", "EU-RO-1", 16, 8}, {"NVIDIA L4", "EU-RO-1", 2, 1}}, again.placement.Supplies(), "what is too much on one is not missing on the other")
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -82,6 +83,10 @@ func TestBodies_AreRefusedForTheirLengthOrEnd(t *testing.T) {
 			require.ErrorIs(t, err, errCut)
 		}
 	}
+
+	// The end of what comes in pieces is io.EOF alone: one that was cut off among them gives io.ErrUnexpectedEOF.
+	_, _, err := b.Read(t.Context(), "a", io.MultiReader(strings.NewReader("{}"), iotest.ErrReader(io.ErrUnexpectedEOF)), -1, 1<<20)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 
 	_, leave, err := b.Read(t.Context(), "a", bytes.NewReader(make([]byte, 20_000_000)), 20_000_000, 20_000_000)
 	require.NoError(t, err, "what was refused holds nothing")

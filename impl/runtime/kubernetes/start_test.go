@@ -217,3 +217,42 @@ func TestPull_EndsItWhenTheTimeoutHasPassedAndNotBefore(t *testing.T) {
 	require.Contains(t, await(t, h, "a", runtime.Ended).Reason, "cannot be pulled")
 	clears(t, s, h, "a")
 }
+
+func TestStart_TakesNoServiceThatIsBeingRemoved(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{Service: kubernetes.LoadBalancer, Clock: &clock{fast: true}})
+	s.Put(t, "services", map[string]any{
+		"metadata": map[string]any{"name": "berth-a", "labels": map[string]any{"berth.dev/owner": "test", "berth.dev/allocation": "a"}, "finalizers": []any{"cloud.test/cleanup"}},
+		"spec":     map[string]any{"type": "LoadBalancer", "ports": []any{map[string]any{"name": "p22-tcp", "protocol": "TCP", "port": 22.0, "targetPort": 22.0}}},
+	})
+	a := playing("a", "stay")
+	a.Ports = []string{"22/tcp"}
+	start(t, h, a)
+	require.NoError(t, h.Stop(t.Context(), "a", grace)) // the Service goes once the cloud has cleaned up
+
+	a.Generation = 1
+	started := make(chan error, 1)
+	go func() { started <- h.Start(t.Context(), a) }()
+	select {
+	case err := <-started:
+		require.Fail(t, "it took what goes", "%v", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	s.Erase("services", "berth-a")
+	require.NoError(t, <-started)
+	s.Balance("203.0.113.7")
+	require.Eventually(t, func() bool { ports := state(t, h, "a").Ports; return len(ports) == 1 && ports[0].Public == 22 }, patience, look)
+}
+
+// A token that is just being replaced says nothing of a pod.
+func TestStart_GoesOnOnceItIsKnownAgain(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{})
+	listed(t, s, h)
+	s.Token("another")
+	require.ErrorIs(t, h.Start(t.Context(), playing("a", "stay")), runtime.ErrUnavailable)
+	s.Token("")
+	start(t, h, playing("a", "stay"))
+}

@@ -1,0 +1,119 @@
+package control
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// dataOn gives the host that has the data of a volume.
+func (c *Control) dataOn(t *testing.T, id compute.VolumeID) (host string) {
+	t.Helper()
+	require.NoError(t, c.store.Read(t.Context(), func(tx store.Tx) (err error) {
+		host, err = volumeHost(tx, id)
+		return err
+	}))
+	return host
+}
+
+// onCPUs is an endpoint whose workers have two vCPUs.
+func onCPUs() compute.Endpoint {
+	return compute.Endpoint{ID: "e", UserID: "u", Image: "i", DiskGB: 1, CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}}
+}
+
+func TestPlacement_WorkersAreWhereTheDataOfTheirVolumeIs(t *testing.T) {
+	t.Parallel()
+	far := engined("far")
+	far.DataCenterID = "US-KS-2"
+	c := openControl(t, openStore(t), []Host{engined("a"), engined("b"), far})
+	for _, id := range []string{"a", "b", "far"} {
+		c.answer(id)
+	}
+	ctx := t.Context()
+	near, err := c.CreateVolume(ctx, "u", NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})
+	require.NoError(t, err)
+	away, err := c.CreateVolume(ctx, "u", NewVolume{Name: "w", SizeGB: 10, DataCenterID: "US-KS-2"})
+	require.NoError(t, err)
+	e := onCPUs()
+	e.VolumeIDs = []compute.VolumeID{away.ID, near.ID}
+	starts := func(e compute.Endpoint) (compute.Worker, *compute.NetworkMount) {
+		t.Helper()
+		w, mount, err := c.placement.StartWorker(ctx, c.ids.Worker(), e, nil)
+		require.NoError(t, err)
+		return w, mount
+	}
+
+	w, mount := starts(e)
+	require.Equal(t, "far", w.HostID)
+	require.Equal(t, &compute.NetworkMount{VolumeID: away.ID, Path: workerMount}, mount)
+	require.Equal(t, "far", c.dataOn(t, away.ID))
+	require.Empty(t, c.dataOn(t, near.ID))
+	c.placement.SetEngine("far", HostEngine{Reason: "it is away"})
+	w, mount = starts(e)
+	require.Contains(t, []string{"a", "b"}, w.HostID, "the next volume will do")
+	require.Equal(t, near.ID, mount.VolumeID)
+	require.Equal(t, w.HostID, c.dataOn(t, near.ID))
+	again, _ := starts(e)
+	require.Equal(t, w.HostID, again.HostID)
+	c.placement.SetEngine(w.HostID, HostEngine{Reason: "it is away"})
+	_, _, err = c.placement.StartWorker(ctx, c.ids.Worker(), e, nil)
+	require.ErrorIs(t, err, ErrFull, "another host does not have the data")
+	_, mount = starts(onCPUs())
+	require.Nil(t, mount, "who mounts nothing may be there")
+}
+
+func TestPlacement_AGlobalVolumeHasItsDataOnOneHost(t *testing.T) {
+	t.Parallel()
+	far := engined("far")
+	far.DataCenterID = "US-KS-2"
+	c := openControl(t, openStore(t), []Host{engined("a"), far})
+	c.answer("a")
+	ctx := t.Context()
+	v, err := c.CreateGlobalVolume(ctx, "u", "v")
+	require.NoError(t, err)
+	e := onCPUs()
+	e.GlobalVolumeID = v.ID
+	w, mount, err := c.placement.StartWorker(ctx, "one", e, nil)
+	require.NoError(t, err)
+	require.Equal(t, "a", w.HostID)
+	require.Equal(t, &compute.NetworkMount{VolumeID: v.ID, Path: workerMount}, mount)
+	require.Equal(t, "a", c.dataOn(t, v.ID))
+
+	c.answer("far")
+	c.placement.SetEngine("a", HostEngine{Reason: "it is away"})
+	_, _, err = c.placement.StartWorker(ctx, "two", e, nil)
+	require.ErrorIs(t, err, ErrFull)
+	require.NoError(t, c.DeleteGlobalVolume(ctx, "u", v.ID))
+	require.Empty(t, c.dataOn(t, v.ID), "it goes with the volume")
+	_, _, err = c.placement.StartWorker(ctx, "three", e, nil)
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+}
+
+func TestPlacement_DataIsNotedOnceAndWhereHostsAreApart(t *testing.T) {
+	t.Parallel()
+	apart, together := openControl(t, openStore(t), []Host{engined("a"), engined("b")}), openControl(t, openStore(t), []Host{l4s("a", 1)})
+	mount := &compute.NetworkMount{VolumeID: "v", Path: "/v"}
+	hold := func(c *Control, mount *compute.NetworkMount, host int, aimed bool) error {
+		return c.store.Write(t.Context(), func(tx store.Tx) error {
+			return c.placement.holdVolume(tx, mount, &choice{host: &c.placement.hosts[host], aimed: aimed})
+		})
+	}
+	require.NoError(t, hold(apart, nil, 0, false))
+	require.NoError(t, hold(apart, mount, 0, true))
+	require.NoError(t, hold(together, mount, 0, false))
+	require.Empty(t, apart.dataOn(t, "v"))
+	require.Empty(t, together.dataOn(t, "v"))
+
+	for range 2 {
+		require.NoError(t, hold(apart, mount, 0, false))
+		require.Equal(t, "a", apart.dataOn(t, "v"))
+	}
+	err := hold(apart, mount, 1, false)
+	require.ErrorIs(t, err, errTaken)
+	require.ErrorContains(t, err, "the network volume is on host a")
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+	require.NoError(t, hold(apart, mount, 0, false))
+}
