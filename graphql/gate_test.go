@@ -61,3 +61,74 @@ func TestVariables_AreOfTheTypesOfTheOperationThatIsAskedFor(t *testing.T) {
 	require.Equal(t, 400, status)
 	require.Contains(t, answer, "operationName is missing")
 }
+
+func TestLimits_BoundWhatADocumentRepeats(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	spreads := func(n int) string { return strings.Repeat("...f ", n) }
+	for document, refused := range map[string]bool{
+		`{myself{` + fields(101) + `}}`:                               false, // the first one repeats nothing
+		`{myself{` + fields(102) + `}}`:                               true,
+		`{myself{pods{` + fields(101) + `}}}`:                         false,
+		`{myself{pods{` + fields(102) + `}}}`:                         true,
+		`{myself{` + spreads(100) + `}} fragment f on User{id}`:       false,
+		`{myself{` + spreads(101) + `}} fragment f on User{id}`:       true,
+		`{myself{...f}} fragment f on User{` + fields(100) + `}`:      false,
+		`{myself{...f}} fragment f on User{` + fields(101) + `}`:      true,
+		`{myself{` + fields(51) + `... on User{` + fields(51) + `}}}`: true,
+		`{myself{` + fields(51) + `... on User{` + fields(50) + `}}}`: false,
+	} {
+		status, answer := e.send(document)
+		if refused {
+			require.Equal(t, 400, status, document)
+			require.Contains(t, answer, "repeats too many fields of a selection, or uses too many fragments; the limit is 100", document)
+		} else {
+			require.Equal(t, 200, status, "%s: %s", document, answer)
+		}
+	}
+}
+
+func TestVariables_AreReadWhateverTheOperationIsCalled(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	const price = `($n:Int){gpuTypes(input:{id:\"NVIDIA L4\"}){lowestPrice(input:{gpuCount:$n}){minVcpu}}}`
+	for body, want := range map[string]int{
+		`{"query":"query` + price + `","variables":{"n":2.0}}`:                                                                      200,
+		`{"query":"query mine` + price + `","variables":{"n":2.0}}`:                                                                 200,
+		`{"query":"query mine` + price + `","operationName":"mine","variables":{"n":2.0}}`:                                          200,
+		`{"query":"query a{__typename} query b` + price + `","operationName":"b","variables":{"n":2.0}}`:                            200,
+		`{"query":"query a` + price + ` query b($n:String!){pod(input:{podId:$n}){id}}","operationName":"b","variables":{"n":2.0}}`: 400,
+		`{"query":"query mine` + price + `","operationName":"other","variables":{"n":2.0}}`:                                         400,
+		`{"query":"query mine` + price + `","variables":{"n":2.5}}`:                                                                 400,
+		`{"query":"query mine($n:Nothing){gpuTypes{id}}","variables":{"n":2.0}}`:                                                    400,
+	} {
+		w := e.ask(http.MethodPost, e.withKey(), body)
+		require.Equal(t, want, w.Code, "%s: %s", body, w.Body)
+		if want == 400 {
+			require.Contains(t, w.Body.String(), `"code":"INVALID"`, body)
+		}
+	}
+}
+
+func TestVariables_OfIDsAreTextsWhereverTheyAreDeclared(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	const document = "# für alle\nquery a($p:ID!,$l:[ID],$q:ID){x:pod(input:{podId:$p}){id} gpuTypes(input:{ids:$l}){id} y:pod(input:{podId:$q}){id}}"
+	body, err := json.Marshal(map[string]any{"query": document, "variables": map[string]any{"p": "nosuch", "q": "nosuch", "l": []string{"NVIDIA L4"}}})
+	require.NoError(t, err)
+	w := e.ask(http.MethodPost, e.withKey(), string(body))
+	require.Equal(t, 200, w.Code, w.Body)
+	require.JSONEq(t, `{"data":{"x":null,"gpuTypes":[{"id":"NVIDIA L4"}],"y":null}}`, w.Body.String())
+}
+
+func TestGate_LeavesWhatIsNoDocumentToTheParser(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	for _, document := range []string{`{`, `query a{__typename} query b{__typename} query c{`, `{myself{` + fields(200) + `}`} {
+		status, answer := e.send(document)
+		require.Equal(t, 400, status, document)
+		message, extensions := firstError(t, answer)
+		require.Equal(t, "REJECTED", extensions["code"], document)
+		require.NotContains(t, message, "the limit is", document)
+	}
+}

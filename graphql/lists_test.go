@@ -92,3 +92,44 @@ func TestLists_WaitForNobodyWithWhatTheyHave(t *testing.T) {
 	_, body = e.send(`{myself{podTemplates{id}}}`)
 	require.NotContains(t, body, "errors")
 }
+
+func TestLists_WhatIsNamedIsAsLargeAsInAList(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	e.largeOfEach(0, 2)
+	for field, where := range map[string]string{
+		`x%d:pod(input:{podId:"large000000001"}){id}`:   "GET /v2/pods/large000000001",
+		`x%d:myself{endpoint(id:"large000000001"){id}}`: "GET /v2/serverless/large000000001",
+	} {
+		for n, refused := range map[int]bool{1: false, 17: true} {
+			document := "{"
+			for i := range n {
+				document += " " + fmt.Sprintf(field, i)
+			}
+			_, body := e.send(document + "}")
+			if refused {
+				require.Contains(t, body, "read this one with "+where, "about seventeen megabytes do not fit")
+			} else {
+				require.NotContains(t, body, "errors", "one fits: %s", field)
+			}
+		}
+	}
+}
+
+func TestEndpoints_AreReadWithWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	e.largeOfEach(0, 2)
+	for fields, want := range map[string]int64{
+		"id name":                            1,
+		"id networkVolume{id}":               2,
+		"id networkVolumeIds{dataCenterId}":  2,
+		"id pods{id}":                        2,
+		"id pods{id} ...{networkVolume{id}}": 3,
+	} {
+		e.db.statements.Store(0)
+		_, body := e.send(`{myself{endpoints{` + fields + `}}}`)
+		require.NotContains(t, body, "errors")
+		require.Equal(t, want, e.db.statements.Load(), fields)
+	}
+}

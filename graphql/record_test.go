@@ -95,3 +95,76 @@ func TestRecorded_KnowsEverySecretInput(t *testing.T) {
 	slices.Sort(found)
 	require.Equal(t, []string{"SaveRegistryAuthInput.password", "SecretCreateInput.value", "UpdateRegistryAuthInput.password"}, found)
 }
+
+func TestRecorded_HidesWhereverItStands(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil).handler
+	for name, c := range map[string]struct{ query, variables, kept string }{
+		"below a field":       {`{myself{nosuch(a:"hunter22"){id}}}`, `null`, `myself{nosuch(a:\"***\"){id}}`},
+		"side by side":        {`{nosuch(a:["hunter22""hunter22"]){id}}`, `null`, `nosuch(a:[\"***\"\"***\"]){id}`},
+		"member of a literal": {`mutation{secretCreate(input:{name:"seen",valu:"hunter22"}){id}}`, `null`, `name:\"seen\",valu:\"***\"`},
+		"in a fragment that is later": {
+			`mutation{...f b:saveRegistryAuth(input:{username:"seen",password:"hunter22"}){id}} fragment f on Mutation{secretCreate(input:{name:"seen",value:"hunter22"}){id}}`,
+			`null`, `username:\"seen\",password:\"***\"}){id}} fragment f on Mutation{secretCreate(input:{name:\"seen\",value:\"***\"}){id}}`,
+		},
+		"of any type":           {`mutation($m:JSON){updateFlashBuildManifest(input:{flashBuildId:"seen",manifest:$m}){id}}`, `{"m":{"x":"hunter22"}}`, `"m":{"x":"***"}`},
+		"in an operation apart": {`query A{myself{id}} mutation B{secretCreate(input:{value:"hunter22"}){id}}`, `null`, `secretCreate(input:{value:\"***\"})`},
+		"in a directive":        {`query A($p:String) @a(b:"hunter22"){myself @c(d:"hunter22"){...f @e(g:"hunter22") ...on User @h(i:$p){id @skip(if:false)}}} fragment f on User @j(k:"hunter22"){id}`, `{"p":"hunter22"}`, `@skip(if:false)`},
+		"no text":               {`{nosuch(a:7,b:true,c:null,d:HUNTER22,e:"hunter22"){id}}`, `null`, `nosuch(a:\"***\",b:true,c:null,d:\"***\",e:\"***\")`},
+		"of two operations":     {`mutation A($p:String!){updateRegistryAuth(input:{password:$p}){id}} query B($p:String!){pod(input:{podId:$p}){id}}`, `{"p":"hunter22"}`, `{"p":"***"}`},
+	} {
+		_, masked := h.Recorded([]byte(asked(t, c.query, c.variables)))
+		require.NotContains(t, strings.ToLower(string(masked)), "hunter22", name)
+		require.Contains(t, string(masked), c.kept, name)
+	}
+}
+
+func TestRecorded_KeepsTheRestAsItWasSent(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil).handler
+	for _, body := range []string{
+		`{"query":"query($p:ID!,$q:String){pod(input:{podId:$p}){id}}","variables":{"p":"seen","q":"seen"}}`,
+		`{"query":"{gpuTypes{lowestPrice(input:{dataCenterId:\"seen\",gpuCount:2}){minVcpu}}}"}`,
+		`{"query":"{...on Query{gpuTypes(input:{ids:[\"seen\"]}){id}} ...f} fragment f on Query{pod(input:{podId:\"seen\"}){id}}"}`,
+	} {
+		_, masked := h.Recorded([]byte(body))
+		require.Equal(t, body, string(masked))
+	}
+
+	_, masked := h.Recorded([]byte(`{"query":"mutation{secretCreate(input:{value:\"hunter22\"}){id}}","other":1}`))
+	require.JSONEq(t, `{"query":"mutation{secretCreate(input:{value:\"***\"}){id}}","other":1}`, string(masked), "without variables")
+}
+
+func TestRecorded_NamesTheFieldsOfTheOperation(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil).handler
+	for document, want := range map[string][]string{
+		`{myself{id} a:gpuTypes{id}}`:                                 {"myself", "gpuTypes"},
+		`{...on Query{myself{id} ...on Query{gpuTypes{id}}} pod{id}}`: {"myself", "gpuTypes", "pod"},
+		`{a ...nosuch}`: {"a"},
+		`{...f} fragment f on Query{a ...g} fragment g on Query{b}`: {"a"},
+		`query A{myself{id}} query B{gpuTypes{id}}`:                 {},
+	} {
+		body, err := json.Marshal(map[string]string{"query": document})
+		require.NoError(t, err)
+		asked, _ := h.Recorded(body)
+		require.Equal(t, want, asked.Fields, document)
+	}
+
+	asked, _ := h.Recorded([]byte(`{"query":"query A{a} query A{b}","operationName":"A"}`))
+	require.Equal(t, []string{"a"}, asked.Fields)
+}
+
+func TestRecorded_LooksIntoNoLongerDocumentThanIsAnswered(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"query":"{myself{id} ...f} fragment f on Query{pod{id}}"}`)
+	limits := graphql.Limits{Tokens: 100, Fields: 5}
+	asked, _ := graphql.Recorded(body, limits)
+	require.NotNil(t, asked)
+	limits.Fields = 4
+	asked, masked := graphql.Recorded(body, limits)
+	require.Nil(t, asked)
+	require.NotContains(t, string(masked), "pod")
+	asked, _ = graphql.Recorded(body, graphql.Limits{Tokens: 5, Fields: 5})
+	require.Nil(t, asked)
+}

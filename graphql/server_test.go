@@ -177,6 +177,11 @@ func (c counted) PageEndpoints(user compute.UserID, p compute.Page) ([]compute.E
 	return c.real.PageEndpoints(user, p)
 }
 
+func (c counted) Endpoint(id compute.EndpointID) (compute.Endpoint, error) {
+	c.w.statements.Add(1)
+	return c.real.Endpoint(id)
+}
+
 func (c counted) ListWorkers() ([]compute.Worker, error) {
 	c.w.statements.Add(1)
 	return c.real.ListWorkers()

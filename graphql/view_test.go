@@ -75,9 +75,13 @@ func TestServices_PodView_IsWhole(t *testing.T) {
 }
 
 // emptyServices are services over a store without anything, with the built-in catalog.
-func emptyServices(t *testing.T) Services {
+func emptyServices(t *testing.T) Services { return servicesOf(t, func(*control.Catalog) {}) }
+
+// servicesOf are those with a change of the catalog.
+func servicesOf(t *testing.T, change func(*control.Catalog)) Services {
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
+	change(&catalog)
 	placement, err := control.NewPlacement(t.Context(), empty{}, catalog, nil, control.PlacementOptions{Place: runtime.Pack})
 	require.NoError(t, err)
 	return Services{Control: control.New(empty{}, nil, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{}), Clock: compute.SystemClock{}}

@@ -92,6 +92,10 @@ func TestCheckFiles_ReportsFaultsWithFileAndLine(t *testing.T) {
 		// What oapi-codegen would trip over, or pass over.
 		{"spec.yaml", "responses/One'}", "responses/Two'}", `8: #/paths/~1things~1{id}/get/responses/200: keyword "$ref": there is no #/components/responses/Two in the document`},
 		{"spec.yaml", "schemas/Thing'}", "schemas/Thin'}", `15: #/components/responses/One/content/application~1json/schema: keyword "$ref": there is no #/components/schemas/Thin in the document`},
+		{"spec.yaml", "parameters: [{name: id, in: path, required: true, schema: {type: string}}]", "parameters: [{$ref: '#/components/parameters/Id'}]", `7: #/paths/~1things~1{id}/get/parameters: keyword "$ref": there is no #/components/parameters/Id in the document`},
+		{"spec.yaml", "responses/One'}", "responses/One', content: {application/json: {schema: {$ref: '#/components/schemas/None'}}}}", `8: #/paths/~1things~1{id}/get/responses/200/content/application~1json/schema: keyword "$ref": there is no #/components/schemas/None in the document`},
+		{"spec.yaml", "'#/components/schemas/Thing'", "'components/schemas/Thing'", `15: #/components/responses/One/content/application~1json/schema: keyword "$ref": there is no components/schemas/Thing in the document`},
+		{"spec.yaml", "responses: {'204': {description: Gone.}}", "responses: {}", `9: #/paths/~1things~1{id}/delete: the responses object MUST contain at least one response code`},
 		{"spec.yaml", "title: things, ", "", `2: #/info: value of title must be a non-empty string`},
 		{"spec.yaml", "/things/{id}:", "/things/{thing}:", `9: #/paths/~1things~1{thing}/delete: operation DELETE /things/{thing} must define exactly all path parameters (missing: [id thing])`},
 		{"spec.yaml", "operationId: deleteThing", "operationId: getThing", `5: #/paths: operations "DELETE /things/{id}" and "GET /things/{id}" have the same operation id "getThing"`},

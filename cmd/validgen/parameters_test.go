@@ -101,8 +101,15 @@ func TestUnion_RequiresOnlyTheParametersThatEachEditionRequires(t *testing.T) {
 			[]string{removes(thing+".parameters") + updates(thing, "{parameters: [{$ref: '#/components/parameters/Id'}]}")},
 			map[string]bool{"path.id": true, "header.X-Trace": false, "query.deep": true},
 		},
-		"in two of three":        {[]string{updates(list, page), updates(list, page)}, map[string]bool{"query.page": false}},
-		"not in the third alone": {[]string{updates(list, "{description: d}"), removes(read + ".parameters")}, map[string]bool{"query.deep": false}},
+		"in two of three":           {[]string{updates(list, page), updates(list, page)}, map[string]bool{"query.page": false}},
+		"not in the third alone":    {[]string{updates(list, "{description: d}"), removes(read + ".parameters")}, map[string]bool{"query.deep": false}},
+		"one more, before it":       {[]string{removes(read+".parameters") + updates(read, "{parameters: ["+of+", {name: deep, in: query, required: true, schema: {type: boolean}}]}")}, map[string]bool{"query.of": false, "query.deep": true}},
+		"one more that is optional": {[]string{updates(list, "{parameters: [{name: of, in: query, schema: {type: string}}]}")}, map[string]bool{"query.of": false, "query.deep": true}},
+		"optional in one":           {[]string{removes(read+".parameters") + updates(read, "{parameters: [{name: deep, in: query, schema: {type: boolean}}]}")}, map[string]bool{"query.deep": false}},
+		"of operations, not of their path": {
+			[]string{removes(thing+".parameters") + updates(thing+"['get','delete']", "{parameters: [{$ref: '#/components/parameters/Id'}, {$ref: '#/components/parameters/Trace'}]}")},
+			map[string]bool{"path.id": true, "header.X-Trace": false, "query.deep": true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole, err := union(askedIn(t, c.actions...))

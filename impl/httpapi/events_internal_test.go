@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/impl/changes"
 	"github.com/berthdev/berth/impl/compute"
 )
 
@@ -30,4 +32,89 @@ func TestStreams_AreBoundedOfAKeyAndInAll(t *testing.T) {
 	end, err := s.begin("a")
 	require.NoError(t, err)
 	end()
+}
+
+func TestStreams_EachKindHasItsBounds(t *testing.T) {
+	t.Parallel()
+	h, err := New(Services{})
+	require.NoError(t, err)
+	for what, c := range map[string]struct {
+		streams      *streams
+		ofKey, inAll int
+	}{
+		"streams of events":           {h.services.follows, 10, 200},
+		"logs that are followed":      {h.services.tails, 100, 1000},
+		"requests that wait for jobs": {h.services.held, 2048, 1 << 20},
+	} {
+		for range c.ofKey {
+			_, err := c.streams.begin("one")
+			require.NoError(t, err, what)
+		}
+		_, err := c.streams.begin("one")
+		require.Equal(t, compute.TooMany, compute.CodeOf(err), what)
+		require.ErrorContains(t, err, what)
+
+		c.streams.all = c.inAll - 1
+		end, err := c.streams.begin("other")
+		require.NoError(t, err, what)
+		_, err = c.streams.begin("third")
+		require.Equal(t, compute.TooMany, compute.CodeOf(err), what)
+		end()
+		_, err = c.streams.begin("third")
+		require.NoError(t, err, what)
+	}
+}
+
+func TestEvents_AreSeenByKeysThatMayReadWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	const endpoint = "endpoint1"
+	keys := map[string]compute.Key{
+		"controls": {UserID: "u", Scopes: []compute.Scope{compute.ScopeControls}},
+		"admin":    {UserID: "u", Scopes: []compute.Scope{compute.ScopeAdmin}},
+		"reader":   {UserID: "u", Scopes: []compute.Scope{compute.ScopeRESTRead}},
+		"invoker":  {UserID: "u", Scopes: []compute.Scope{compute.ScopeInvoke(endpoint)}},
+	}
+	for _, c := range []struct {
+		event changes.Event
+		by    []string
+	}{
+		{changes.Event{Kind: changes.Reset}, []string{"admin", "controls", "invoker", "reader"}},
+		{changes.Event{Kind: changes.Host}, []string{"admin", "controls"}},
+		{changes.Event{Kind: changes.Key, User: "u"}, []string{"admin", "controls"}},
+		{changes.Event{Kind: changes.Clock}, []string{"controls"}},
+		{changes.Event{Kind: changes.Fault}, []string{"controls"}},
+		{changes.Event{Kind: changes.Journal}, []string{"controls"}},
+		{changes.Event{Kind: changes.Webhook, User: "u"}, []string{"controls"}},
+		{changes.Event{Kind: changes.Job, User: "u", Endpoint: endpoint}, []string{"controls", "invoker"}},
+		{changes.Event{Kind: changes.Job, User: "v", Endpoint: endpoint}, []string{"controls"}},
+		{changes.Event{Kind: changes.Job, User: "u", Endpoint: "another"}, []string{"controls"}},
+		{changes.Event{Kind: changes.Pod, User: "u"}, []string{"controls", "reader"}},
+		{changes.Event{Kind: changes.Pod, User: "v"}, []string{"controls"}},
+	} {
+		var by []string
+		for name, key := range keys {
+			if shown(key, nil)(c.event) {
+				by = append(by, name)
+			}
+		}
+		require.ElementsMatch(t, c.by, by, c.event)
+	}
+
+	pods := shown(keys["controls"], []controls.FollowedKind{"pod"})
+	require.True(t, pods(changes.Event{Kind: changes.Pod}))
+	require.False(t, pods(changes.Event{Kind: changes.Job}), "another kind was asked for")
+	require.True(t, pods(changes.Event{Kind: changes.Reset}), "who missed something is told in any case")
+}
+
+func TestEvents_OfJobsAndWorkersNameTheirEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []changes.Kind{changes.Job, changes.Worker, changes.Endpoint, changes.Pod} {
+		view := eventView(changes.Event{Kind: kind, ID: "a", Endpoint: "e"})
+		if kind == changes.Job || kind == changes.Worker {
+			require.Equal(t, "e", *view.EndpointID, kind)
+		} else {
+			require.Nil(t, view.EndpointID, kind)
+		}
+		require.Nil(t, view.Status, kind)
+	}
 }

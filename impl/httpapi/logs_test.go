@@ -38,6 +38,7 @@ type pier struct {
 	keyring *control.Keyring
 	key     compute.Key // of who reads
 	token   string
+	leaving chan struct{} // of the server that it comes by way of; nil: of none
 }
 
 // newPier serves what read gives. The handler's end is awaited at the end of the test.
@@ -60,7 +61,11 @@ func newPier(t *testing.T, read compute.ReadLog) *pier {
 	e := echo.New()
 	e.HTTPErrorHandler = func(err error, c echo.Context) { Refuse(c.Response(), c.Request(), err) }
 	e.GET("/", func(c echo.Context) error {
-		return s.streamLogs(&request{Context: c, caller: caller{Key: p.key, bearer: true}}, func(ctx context.Context, emit compute.EmitLog) error {
+		if p.leaving != nil {
+			c.SetRequest(c.Request().WithContext(compute.WithLeaving(c.Request().Context(), p.leaving)))
+		}
+		r := &request{Context: c, caller: caller{Key: p.key, bearer: true}, front: &front{}, want: compute.ScopeInvoke("e")}
+		return s.streamLogs(r, func(ctx context.Context, emit compute.EmitLog) error {
 			err := read(ctx, func(l compute.LogLine) error {
 				p.given.Add(1)
 				return emit(l)
@@ -206,6 +211,11 @@ func TestLogs_EndWithTheirKey(t *testing.T) {
 		for event, end := range map[string]func(*pier) error{
 			"revoked": func(p *pier) error { return p.keyring.Revoke(t.Context(), p.key.ID) },
 			"deleted": func(p *pier) error { return p.keyring.Delete(t.Context(), p.key.ID) },
+			"of a user who has become a reader": func(p *pier) error {
+				role := compute.RoleReader
+				_, err := p.keyring.ChangeUser(t.Context(), p.key.UserID, compute.UserChange{Role: &role})
+				return err
+			},
 			"disabled": func(p *pier) error {
 				disabled := true
 				_, err := p.keyring.ChangeUser(t.Context(), p.key.UserID, compute.UserChange{Disabled: &disabled})
@@ -246,4 +256,35 @@ func TestLogs_GoOnWhileNobodyCanSayWhetherTheirKeyIsGood(t *testing.T) {
 	require.Empty(t, p.ended)
 	hangUp()
 	require.Error(t, <-p.ended)
+}
+
+// TestLogs_EndWhenTheServerBeforeThisOneLeaves: the client asks again, and comes by way of another one.
+func TestLogs_EndWhenTheServerBeforeThisOneLeaves(t *testing.T) {
+	t.Parallel()
+	p := newPier(t, silent)
+	p.leaving = make(chan struct{})
+	body, _ := p.open(t)
+	close(p.leaving)
+	_, err := io.ReadAll(body)
+	require.NoError(t, err, "the answer has its end")
+	require.ErrorIs(t, <-p.ended, context.Canceled)
+
+	again, _ := p.open(t)
+	text, err := io.ReadAll(again)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "the server is draining")
+	require.Empty(t, p.ended, "nothing was read")
+}
+
+func TestLogs_ThatHaveEndedCountNoMore(t *testing.T) {
+	t.Parallel()
+	p := newPier(t, func(context.Context, compute.EmitLog) error { return nil })
+	for range 101 { // one more than a key may follow at a time
+		body, _ := p.open(t)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.Empty(t, string(text), "there is no line")
+		require.NoError(t, body.Close())
+		require.NoError(t, <-p.ended)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
@@ -83,4 +84,36 @@ func TestServices_LogLineNamesTheRequestAndStaysShort(t *testing.T) {
 	e.log.Reset()
 	_ = e.call("GET", "/v2/nothing", token, "")
 	require.Contains(t, e.log.String(), "operation=unknown")
+}
+
+func TestReadyz_NamesWhatTroublesTheStorage(t *testing.T) {
+	t.Parallel()
+	var trouble error
+	e := openWith(t, func(s *httpapi.Services) {
+		s.Ready = func(context.Context) error { return nil }
+		s.Trouble = func() error { return trouble }
+	})
+	require.Equal(t, 200, e.call("GET", "/readyz", "", "").Code)
+
+	full := &compute.Error{Code: compute.Unavailable, Detail: "the disk is full", RetryAfter: 7 * time.Second}
+	trouble = full
+	rec := e.call("GET", "/readyz", "", "")
+	require.Equal(t, 503, rec.Code)
+	require.Equal(t, "7", rec.Header().Get("Retry-After"))
+	require.Contains(t, rec.Body.String(), "not ready: the disk is full")
+
+	// While it lasts, what it refuses is not logged each time; what fails of something else is.
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	e.echo.GET("/v2/pods/refused/now", func(echo.Context) error { return full })
+	e.echo.GET("/v2/pods/broken/now", func(echo.Context) error { return errors.New("another reason") })
+	require.Equal(t, 503, e.call("GET", "/v2/pods/refused/now", token, "").Code)
+	require.NotContains(t, e.log.String(), "level=ERROR")
+	require.Equal(t, 500, e.call("GET", "/v2/pods/broken/now", token, "").Code)
+	require.Contains(t, e.log.String(), "another reason")
+
+	trouble = nil
+	e.log.Reset()
+	rec = e.call("GET", "/v2/pods/refused/now", token, "")
+	require.Equal(t, "7", rec.Header().Get("Retry-After"))
+	require.Contains(t, e.log.String(), "level=ERROR", "nothing else tells of it")
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -200,4 +201,42 @@ func TestMeet_HasFaultsBeforeAndAfter(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, "x", <-came)
 	require.Zero(t, p.entry(5).Status)
+}
+
+func TestPeek_LeavesTheBodyAsItWas(t *testing.T) {
+	t.Parallel()
+	over := errors.New("the connection broke")
+	r := httptest.NewRequest(http.MethodPost, "/", io.MultiReader(strings.NewReader("ab"), failing{over}))
+	require.Equal(t, "ab", string(peek(r)))
+	text, err := io.ReadAll(r.Body)
+	require.ErrorIs(t, err, over)
+	require.Equal(t, "ab", string(text))
+
+	long := strings.Repeat("x", 1<<20+5)
+	r = httptest.NewRequest(http.MethodPost, "/", strings.NewReader(long))
+	require.Len(t, peek(r), 1<<20+1, "one byte more than is looked at, which shows that there are more")
+	text, err = io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.Len(t, text, len(long))
+	require.NoError(t, r.Body.Close())
+	require.Nil(t, peek(&http.Request{}))
+}
+
+func TestRecord_OfAConnectionThatCannotBeTakenOverHasItsAnswer(t *testing.T) {
+	t.Parallel()
+	h := &Handler{services: &Services{Clock: compute.SystemClock{}, Log: slog.New(slog.DiscardHandler)}}
+	h.services.record()
+	pod := journal.Resource{Kind: "pod", ID: "p"}
+	to, with, over := h.Record(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", http.NoBody), journal.OperationProxyPod, pod)
+	require.Equal(t, http.NoBody, with.Body, "there is nothing to see of it")
+	_, _, err := to.(http.Hijacker).Hijack()
+	require.Error(t, err)
+	to.Header().Set(workerIDHeader, "w1")
+	to.WriteHeader(http.StatusTeapot)
+	over()
+	over() // again, which is nothing
+	entries, _ := h.services.Journal.List(journal.Filter{})
+	require.Len(t, entries, 1)
+	require.Equal(t, http.StatusTeapot, entries[0].Status)
+	require.Equal(t, []journal.Resource{pod}, entries[0].Resources, "a pod has no workers")
 }

@@ -74,6 +74,9 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 
 	registries, err := control.NewRegistries(t.Context(), db, ids, sealer)
 	require.NoError(t, err)
+	secrets, err := control.NewSecrets(t.Context(), db, ids, sealer)
+	require.NoError(t, err)
+	artifacts := limit.NewArtifacts(filepath.Join(t.TempDir(), "artifacts"), 2)
 	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
 	require.NoError(t, err)
 
@@ -81,7 +84,7 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	require.NoError(t, err)
 	services := httpapi.Services{
 		Bodies: bodies, Answers: limit.NewAnswers(time.Minute), Hosts: hosts,
-		Control: ctl, Endpoints: endpoints, QueueURL: func(*http.Request) string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
+		Control: ctl, Endpoints: endpoints, QueueURL: func(*http.Request) string { return "http://queue" }, Registries: registries, Secrets: secrets, Artifacts: artifacts, Flash: control.NewFlash(db, ids, endpoints, sealer, e.clock, artifacts), Queue: q, Keyring: e.keyring, Rates: rates,
 		Pods: loop.NewPods(loop.PodFleet{Store: db, Placement: placement, Clock: e.clock}), Draining: context.Background(),
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -103,3 +103,46 @@ func TestV1_WhatTakesItsPlaceExists(t *testing.T) {
 		}
 	}
 }
+
+func TestV1_KnowsItsOperationsByMethodAndPath(t *testing.T) {
+	t.Parallel()
+	get, post := retired{method: "GET", path: "/pods/{id}"}, retired{method: "POST", path: "/pods/{id}/update"}
+	for _, c := range []struct {
+		of           retired
+		method, path string
+		id           string
+		takes        bool
+	}{
+		{get, "GET", "/pods/a-Z_9", "a-Z_9", true},
+		{get, "HEAD", "/pods/a", "a", true},
+		{get, "DELETE", "/pods/a", "", false},
+		{get, "GET", "/pods/", "", false},
+		{get, "GET", "/pods", "", false},
+		{get, "GET", "/pods/a/b", "", false},
+		{get, "GET", "/templates/a", "", false},
+		{get, "GET", "/pods/a b", "", false},
+		{get, "GET", "/pods/a>", "", false},
+		{post, "POST", "/pods/a/update", "a", true},
+		{post, "HEAD", "/pods/a/update", "", false},
+		{post, "POST", "/pods/a/change", "", false},
+	} {
+		id, takes := c.of.takes(c.method, c.path)
+		require.Equal(t, c.takes, takes, "%s %s", c.method, c.path)
+		require.Equal(t, c.id, id, "%s %s", c.method, c.path)
+	}
+}
+
+func TestV1_RefusalSaysWhatIsCalledOtherwise(t *testing.T) {
+	t.Parallel()
+	e := retired{
+		method: "POST", path: "/pods/{id}/stop", id: "podAction", with: `{"action":"stop"}`,
+		body: []changed{{"gpuCount", "gpu.count"}, {"locked", ""}, {"query.grouping", ""}}, answer: []changed{{"desiredStatus", "status"}, {"machineId", ""}},
+	}.refusal()
+	require.Equal(t, `version 1 of the REST interface has ended: in place of POST /v1/pods/{id}/stop there is POST /v2/pods/{id}/action (podAction) with the body {"action":"stop"}`, e.Error())
+	require.Equal(t, []string{
+		"/gpuCount: is /gpu/count", "/locked: is not in version 2", "query.grouping: is not in version 2", "answer: desiredStatus is status", "answer: machineId is not there any more",
+	}, e.lines)
+	plain := retired{method: "GET", path: "/pods", id: "listPods"}.refusal()
+	require.NotContains(t, plain.Error(), "with the body")
+	require.Empty(t, plain.lines)
+}

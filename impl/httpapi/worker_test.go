@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -175,4 +176,64 @@ func TestWorker_BatchOfLargeConfigurationsWaitsForItsMemory(t *testing.T) {
 	whole()
 	more()
 	require.Equal(t, 3, strings.Count(e.call("GET", base+"job-take-batch/w?batch_size=3", token, "").Body.String(), `"s3Config"`))
+}
+
+func TestWorker_ReasonThatItIsUnhealthyIsKeptShort(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	ping := func(query string) string {
+		e.log.Reset()
+		e.call("GET", "/v2/"+string(e.endpoint)+"/ping/w?"+query, token, "")
+		return e.log.String()
+	}
+	require.Contains(t, ping("status=unhealthy&check=disk&reason=full"), `reason="disk: full"`)
+	require.Contains(t, ping("status=unhealthy&check=disk"), `reason=disk:`)
+	require.NotContains(t, ping("status=healthy&check=disk&reason=full"), "worker is unhealthy")
+	long := ping("status=unhealthy&check=" + strings.Repeat("x", 3000) + "&reason=" + strings.Repeat("y", 3000))
+	require.Contains(t, long, `"`+strings.Repeat("x", 1024)+": "+strings.Repeat("y", 1024)+`"`)
+}
+
+func TestWorker_BatchIsAList(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	base := "/v2/" + string(e.endpoint) + "/"
+	for range 3 {
+		require.Equal(t, 200, e.call("POST", base+"run", token, `{"input":{}}`).Code)
+	}
+	length := func(path string) int {
+		taken := e.call("GET", base+path, token, "")
+		require.Equal(t, 200, taken.Code, taken.Body.String())
+		var jobs []struct{ ID string }
+		require.NoError(t, json.Unmarshal(taken.Body.Bytes(), &jobs))
+		return len(jobs)
+	}
+	require.Equal(t, 1, length("job-take-batch/w"), "one, if nobody says how many")
+	require.Equal(t, 2, length("job-take-batch/w&job_in_progress=1?batch_size=5"), "SDK workers append a query")
+}
+
+// TestWorker_IsToldAgainToStopAfterALostAnswer: one whose connection breaks does not know what it was told.
+func TestWorker_IsToldAgainToStopAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	base := "/v2/" + string(e.endpoint) + "/"
+	var job struct{ ID string }
+	require.NoError(t, json.Unmarshal(e.call("POST", base+"run", token, `{"input":{}}`).Body.Bytes(), &job))
+	require.Equal(t, 200, e.call("GET", base+"job-take/w", token, "").Code)
+	require.Equal(t, 200, e.call("POST", base+"cancel/"+job.ID, token, "").Code)
+
+	inTime, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	ask := func() *http.Request {
+		req := httptest.NewRequestWithContext(inTime, http.MethodGet, base+"job-stop/w", http.NoBody)
+		req.Header.Set("Authorization", token)
+		return req
+	}
+	e.echo.ServeHTTP(hungUp{httptest.NewRecorder()}, ask())
+	told := e.serve(ask())
+	require.Equal(t, 200, told.Code)
+	require.JSONEq(t, `{"jobsToStop":["`+job.ID+`"]}`, told.Body.String())
+	require.Equal(t, strconv.Itoa(told.Body.Len()), told.Header().Get("Content-Length"), "it comes as a whole")
 }

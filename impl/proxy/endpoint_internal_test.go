@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -286,7 +287,7 @@ func TestEndpoint_RefusesInTheWordsOfThePublicService(t *testing.T) {
 
 func TestEndpoint_LimitsHold(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
+	release, slow := make(chan struct{}), make(chan struct{})
 	c := newCrew(t, []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/read":
@@ -296,6 +297,7 @@ func TestEndpoint_LimitsHold(t *testing.T) {
 		case "/stream":
 			_, _ = io.Copy(w, zeros(MostOfEndpoint+1))
 		case "/slow":
+			close(slow)
 			<-release
 		}
 	}})
@@ -311,10 +313,71 @@ func TestEndpoint_LimitsHold(t *testing.T) {
 
 	answers := make(chan answer)
 	go func() { answers <- c.send(t, "GET", "/slow", "") }()
-	require.Eventually(t, func() bool { return c.queue.Standing(endpoint).Workers[0].Jobs == 1 }, 10*time.Second, time.Millisecond)
+	<-slow // it has its time from before on
 	c.clock.Advance(processTime)
 	told(t, <-answers, 524)
 	require.Eventually(t, func() bool { return c.queue.Standing(endpoint).Workers[0].Jobs == 0 }, 10*time.Second, time.Millisecond)
+}
+
+// lapsing is a key that is good until it is revoked.
+type lapsing struct{ revoked *atomic.Bool }
+
+func (k lapsing) Authenticate(ctx context.Context, header string, bareToo bool) (compute.Key, bool, error) {
+	if k.revoked.Load() {
+		header = ""
+	}
+	return oneKey{}.Authenticate(ctx, header, bareToo)
+}
+
+// watched is a clock that tells when somebody waits for the next look at a key.
+type watched struct {
+	*compute.SettableClock
+	waits chan struct{}
+}
+
+func (c watched) After(d time.Duration) (<-chan time.Time, func()) {
+	over, stop := c.SettableClock.After(d)
+	if d == keyLook {
+		c.waits <- struct{}{}
+	}
+	return over, stop
+}
+
+func TestEndpoint_RequestsEndWithTheirKey(t *testing.T) {
+	t.Parallel()
+	var revoked atomic.Bool
+	var seen atomic.Int64
+	release, waits := make(chan struct{}), make(chan struct{}, 100)
+	c := newCrew(t, []http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) {
+		seen.Add(1)
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}}, func(c *Config) { c.Keys, c.Clock = lapsing{&revoked}, watched{c.Clock.(*compute.SettableClock), waits} })
+	t.Cleanup(func() { close(release) })
+
+	answers := make(chan answer)
+	go func() { answers <- c.send(t, "GET", "/", "") }()
+	require.Eventually(t, func() bool { return seen.Load() == 1 }, 10*time.Second, time.Millisecond)
+	<-waits
+	c.clock.Advance(keyLook)
+	<-waits // it is good still
+	require.Equal(t, 1, c.queue.Standing(endpoint).Workers[0].Jobs)
+	revoked.Store(true)
+	c.clock.Advance(keyLook)
+	told(t, <-answers, 401)
+	require.Eventually(t, func() bool { return c.queue.Standing(endpoint).Workers[0].Jobs == 0 }, 10*time.Second, time.Millisecond)
+
+	revoked.Store(false)
+	c.queue.SetCondition(endpoint, "w0", queue.Unhealthy, "") // no worker can have it
+	go func() { answers <- c.send(t, "GET", "/", "") }()
+	require.Eventually(t, func() bool { return c.queue.Standing(endpoint).Waiting == 1 }, 10*time.Second, time.Millisecond)
+	revoked.Store(true)
+	c.clock.Advance(time.Second)
+	c.queue.SetCondition(endpoint, "w0", queue.Healthy, "")
+	told(t, <-answers, 401)
+	require.EqualValues(t, 1, seen.Load(), "the worker did not see the second one")
 }
 
 func TestEndpoint_SimulatedWorkersSaySo(t *testing.T) {

@@ -64,6 +64,9 @@ func audit(t *testing.T, open Open) {
 	rest, end := page(store.AuditSearch{}, compute.Page{Limit: 3, After: next})
 	require.Equal(t, newest[3:], rest)
 	require.Zero(t, end)
+	whole, end := page(store.AuditSearch{}, compute.Page{Limit: 4})
+	require.Equal(t, newest, whole)
+	require.Zero(t, end, "nothing comes after as many as there are")
 
 	expire := func(before time.Time, kept int64, limit int) (n int) {
 		write(t, s, func(tx store.Tx) (err error) {

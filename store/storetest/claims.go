@@ -142,6 +142,8 @@ func claimsFit(t *testing.T, open Open) {
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertClaims(claimedHost, compute.Claim{HolderID: "c", HostID: "h", DiskGB: 1})
 	})))
+	whole := compute.Claim{HolderID: "whole", HostID: "i", Devices: []string{"0", "1", "2", "3"}, DiskGB: 100}
+	require.NoError(t, claim(t, s, whole), "one may have all of a host")
 }
 
 // claimsRefused checks that what is refused, a device or room, leaves nothing that would have the others of its group run again.

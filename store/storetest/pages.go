@@ -179,6 +179,9 @@ func releasePages(t *testing.T, open Open) {
 	require.Equal(t, []int64{5, 4, 3, 2, 1}, versions)
 	all := read(t, s, func(tx store.Tx) ([]compute.Release, error) { return firstPage(tx.PageReleases("e", wide)) })
 	require.Len(t, all, 7)
+	require.Equal(t, all, read(t, s, func(tx store.Tx) ([]compute.Release, error) {
+		return firstPage(tx.PageReleases("e", compute.Page{Limit: 7}))
+	}))
 	require.True(t, slices.IsSortedFunc(all, func(a, b compute.Release) int { return int(b.Version - a.Version) }))
 }
 

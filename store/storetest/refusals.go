@@ -56,6 +56,9 @@ func refusals(t *testing.T, open Open) {
 	rest, end := page(store.RefusalSearch{}, compute.Page{Limit: 2, After: next})
 	require.Equal(t, []compute.Refusal{one}, rest)
 	require.Zero(t, end)
+	whole, end := page(store.RefusalSearch{}, compute.Page{Limit: 3})
+	require.Len(t, whole, 3)
+	require.Zero(t, end, "nothing comes after as many as there are")
 
 	expire := func(before time.Time, kept int64, limit int) (n int) {
 		write(t, s, func(tx store.Tx) (err error) {

@@ -111,16 +111,21 @@ var jobs = map[string]func(*testing.T, Open){
 	"jobs are listed by endpoint, time and error":                jobsListed,
 	"an error is listed wherever it is cut":                      cutErrorsListed,
 	"the size of an input is known":                              inputSizes,
+	"the end of a job is stored with what its webhook gets":      jobEnds,
+	"jobs are counted with those of the same commit":             countsShared,
+	"very many chunks are drained in turns":                      manyChunks,
 }
 
 // transactions are the tests of what every function of a transaction may rely on.
 var transactions = map[string]func(*testing.T, Open){
 	"what a failing function did is undone":                         undone,
+	"what a statement gave is undone with its function":             undoneGiven,
 	"a failing function undoes itself alone":                        undoneAlone,
 	"a function that fails after a change has the others run again": runsAgain,
 	"a function that fails before any change harms nobody":          failsUnchanged,
 	"a panic reaches the caller and undoes itself alone":            panics,
 	"a function that exits its goroutine undoes itself alone":       exits,
+	"a panic after the commit reaches the caller alone":             effectPanics,
 	"concurrent writes are all kept":                                concurrent,
 	"a write withdrawn in line never runs":                          withdrawn,
 	"a write that has begun is seen through":                        seenThrough,

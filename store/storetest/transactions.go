@@ -138,6 +138,28 @@ func exits(t *testing.T, open Open) {
 	around(t, open, func() error { runtime.Goexit(); return nil }, outcome{exited: true})
 }
 
+// effectPanics checks that what panics after the commit undoes nothing and holds up nobody, in a group and alone.
+func effectPanics(t *testing.T, open Open) {
+	synctest.Test(t, func(t *testing.T) {
+		s := beginCounted(t, open)
+		effects := 0
+		followed := func(id compute.JobID, effect func()) func(store.Tx) error {
+			return func(tx store.Tx) error {
+				tx.AfterCommit(effect)
+				return insert(id)(tx)
+			}
+		}
+		bad := func() { panic("no") }
+
+		got := group(t, s, followed("a", func() { effects++ }), followed("x", bad), followed("b", func() { effects++ }))
+		require.Equal(t, []outcome{{}, {panicked: "no"}, {}}, got)
+		require.Equal(t, 2, effects)
+		require.PanicsWithValue(t, "no", func() { _ = s.Write(t.Context(), followed("y", bad)) })
+		write(t, s, insert("c"))
+		require.Equal(t, compute.JobCounts{InQueue: 5}, counts(t, s))
+	})
+}
+
 // runsAgain checks that a function that fails after a change has the others of its group run again, that effects come once, in the
 // order of the commits and before the answers, and that those of what was undone never come.
 func runsAgain(t *testing.T, open Open) {

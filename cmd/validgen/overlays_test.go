@@ -1,0 +1,119 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// loaded gives the editions of the small document asked, with overlays by the names of their files.
+func loaded(t *testing.T, overlays map[string]string) ([]edition, error) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "editions"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "asked.yaml"), []byte(asked), 0o600))
+	for name, text := range overlays {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "editions", name+".overlay.yaml"), []byte(text), 0o600))
+	}
+	return loadEditions(filepath.Join(dir, "asked.yaml"), filepath.Join(dir, "editions"))
+}
+
+func overlayOf(version, extends, actions string) string {
+	return "overlay: 1.0.0\ninfo: {title: t, version: " + version + "}\nextends: ../" + extends + "\nactions:\n" + actions
+}
+
+// An edition that an overlay makes of another document has this one as it is.
+func TestEdition_HasADocumentAsItIsWithoutAnOverlayForIt(t *testing.T) {
+	t.Parallel()
+	const short = "  - target: $.components.parameters.Id.schema\n    update: {maxLength: 7}\n"
+	editions, err := loaded(t, map[string]string{
+		"1": overlayOf("'1'", "other.yaml", short), // the version of the document itself
+		"b": overlayOf("b", "other.yaml", short), "c": overlayOf("c", "asked.yaml", short),
+		"d.asked": overlayOf("d", "asked.yaml", short), "d.other": overlayOf("d", "other.yaml", short),
+		"e.asked": overlayOf("e", "other.yaml", short), "e.other": overlayOf("e", "asked.yaml", short),
+	})
+	require.NoError(t, err)
+	var names, own []string
+	for _, e := range editions {
+		names = append(names, e.name)
+		if e.document != editions[0].document {
+			own = append(own, e.name)
+		}
+	}
+	require.Equal(t, []string{"1", "b", "c", "d", "e"}, names)
+	require.Equal(t, []string{"c", "d", "e"}, own)
+
+	code, err := generate(editions[:3], models{"trace": {name: "Trace"}}, "x", "asked.yaml")
+	require.NoError(t, err)
+	require.Contains(t, string(code), "var Editions = []validate.Edition{\n\t{Name: \"1\", Alias: \"\", Ops: Ops},\n\t{Name: \"b\", Alias: \"\", Ops: Ops},\n\t{Name: \"c\", Alias: \"\", Ops: OpsC},\n}\n")
+	require.NotContains(t, string(code), "OpsB")
+
+	code, err = generate(editions[:2], models{"trace": {name: "Trace"}}, "x", "asked.yaml")
+	require.NoError(t, err)
+	require.Contains(t, string(code), "var Editions = ")
+	code, err = generate(editions[:1], models{"trace": {name: "Trace"}}, "x", "asked.yaml")
+	require.NoError(t, err)
+	require.NotContains(t, string(code), "var Editions = ")
+}
+
+func TestEdition_OfOneDocumentIsMadeByOneOverlay(t *testing.T) {
+	t.Parallel()
+	const changed = "  - target: $.info\n    update: {description: d}\n"
+	_, err := loaded(t, map[string]string{"b.one": overlayOf("b", "asked.yaml", changed), "b.two": overlayOf("b", "asked.yaml", changed)})
+	require.ErrorContains(t, err, "b.two.overlay.yaml:3: #: ")
+	require.ErrorContains(t, err, "b.one.overlay.yaml makes the edition of this document already")
+}
+
+func TestEditions_HaveVersionsThatTellThemApart(t *testing.T) {
+	t.Parallel()
+	const changed = "  - target: $.info\n    update: {description: d}\n"
+	_, err := loaded(t, map[string]string{"1": overlayOf("'1'", "asked.yaml", changed)})
+	require.ErrorContains(t, err, `/1.overlay.yaml:2: #/info: the version "1" is that of `)
+	_, err = loaded(t, map[string]string{"a-b": overlayOf("a-b", "asked.yaml", changed), "a.b": overlayOf("a.b", "asked.yaml", changed)})
+	require.ErrorContains(t, err, `/a.b.overlay.yaml:2: #/info: the version "a.b" makes the Go name AB, and so does another one`)
+}
+
+// Which editions have a parameter of the query is said once, in the order of the parameters' names.
+func TestEdition_NamesEveryEditionThatHasAParameter(t *testing.T) {
+	t.Parallel()
+	const list, page, kind = "$.paths['/things'].get", "{$ref: '#/components/parameters/Page'}", "{name: kind, in: query, schema: {type: string}}"
+	const trace = "{name: X-Kind, in: header, schema: {type: string}}"
+	code, err := generate(askedIn(t, updates(list, "{parameters: ["+trace+", "+page+", "+kind+"]}"), updates(list, "{parameters: ["+page+"]}")),
+		models{"trace": {name: "Trace"}}, "x", "asked.yaml")
+	require.NoError(t, err)
+	require.Contains(t, string(code), "var othersOfListThings = validate.Elsewhere{\n\t\"kind\": {\"b\"},\n\t\"page\": {\"b\", \"c\"},\n}\n")
+	require.Contains(t, string(code), "var othersOfListThingsC = validate.Elsewhere{\n\t\"kind\": {\"b\"},\n}\n")
+	require.NotContains(t, string(code), "othersOfListThingsB")
+}
+
+func TestEditions_AreReadFromTheDirectoryAlone(t *testing.T) {
+	t.Chdir("testdata/editions/editions")
+	editions, err := loadEditions("../things.yaml", "")
+	require.NoError(t, err)
+	require.Len(t, editions, 1)
+}
+
+func TestEditions_NameWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	odd := filepath.Join(t.TempDir(), "[")
+	require.NoError(t, os.Mkdir(odd, 0o700))
+	_, err := readOverlays(odd)
+	require.ErrorIs(t, err, filepath.ErrBadPattern)
+	require.ErrorIs(t, checkEditions(odd, nil, nil), filepath.ErrBadPattern)
+	_, err = readOverlays(filepath.Join(odd, "none"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	_, err = loaded(t, map[string]string{"b": "overlay: ["})
+	require.ErrorContains(t, err, "b.overlay.yaml: yaml: ")
+	_, err = loaded(t, map[string]string{"b": ""})
+	require.ErrorContains(t, err, "b.overlay.yaml: it is empty")
+
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "b.overlay.yaml"), 0o700))
+	var failed *fs.PathError
+	_, err = readOverlays(dir)
+	require.ErrorAs(t, err, &failed)
+	require.ErrorAs(t, checkEditions(dir, nil, nil), &failed)
+}
