@@ -39,14 +39,14 @@ func newFollowing(t *testing.T) *following {
 }
 
 // follow begins a stream.
-func (f *following) follow() *http.Response {
+func (f *following) follow() (status int, body io.Reader) {
 	req, err := http.NewRequestWithContext(f.Context(), http.MethodGet, f.url+"/_berth/events", nil)
 	require.NoError(f, err)
 	req.Header.Set("Authorization", "Bearer "+f.token)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(f, err)
 	f.Cleanup(func() { _ = res.Body.Close() })
-	return res
+	return res.StatusCode, res.Body
 }
 
 func TestEvents_StreamsEndWithTheServerAndCountNoMore(t *testing.T) {
@@ -54,15 +54,16 @@ func TestEvents_StreamsEndWithTheServerAndCountNoMore(t *testing.T) {
 	f := newFollowing(t)
 	var streams []*bufio.Reader
 	for range 10 {
-		res := f.follow()
-		require.Equal(t, 200, res.StatusCode)
-		stream := bufio.NewReader(res.Body)
+		status, body := f.follow()
+		require.Equal(t, 200, status)
+		stream := bufio.NewReader(body)
 		line, err := stream.ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "retry: 1000\n", line)
 		streams = append(streams, stream)
 	}
-	require.Equal(t, 429, f.follow().StatusCode)
+	status, _ := f.follow()
+	require.Equal(t, 429, status)
 
 	f.drain()
 	for _, stream := range streams {
@@ -71,9 +72,9 @@ func TestEvents_StreamsEndWithTheServerAndCountNoMore(t *testing.T) {
 		require.Regexp(t, `^\nid: epoch-\d+\n\n$`, string(rest))
 	}
 	for range 11 {
-		res := f.follow()
-		require.Equal(t, 200, res.StatusCode, "those before have ended")
-		text, err := io.ReadAll(res.Body)
+		status, body := f.follow()
+		require.Equal(t, 200, status, "those before have ended")
+		text, err := io.ReadAll(body)
 		require.NoError(t, err)
 		require.Regexp(t, `^retry: 1000\n\nid: epoch-\d+\n\n$`, string(text))
 	}
@@ -82,7 +83,8 @@ func TestEvents_StreamsEndWithTheServerAndCountNoMore(t *testing.T) {
 func TestEvents_ComeWithWhatTheyTellOf(t *testing.T) {
 	t.Parallel()
 	f := newFollowing(t)
-	stream := bufio.NewReader(f.follow().Body)
+	_, body := f.follow()
+	stream := bufio.NewReader(body)
 	lines := func(n int) (text string) {
 		for range n {
 			line, err := stream.ReadString('\n')

@@ -14,7 +14,7 @@ func TestNear_NamesTheMemberThatMayHaveBeenMeant(t *testing.T) {
 	script := &controls.Script{}
 	unknown := func(where string) validate.Violation { return validate.Violation{Where: where, Unknown: true} }
 	for where, want := range map[string]string{
-		"/anwsers":                    "; the closest is answers",
+		"/answer":                     "; the closest is answers",
 		"/answers/0/delais":           "; the closest is delay",
 		"/answers/12/delay/fixd":      "; the closest is fixed",
 		"/coldStart/flashboot":        "; the closest is flashBoot",

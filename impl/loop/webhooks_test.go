@@ -259,7 +259,7 @@ func TestWebhooks_WillingReceiverGetsMoreAtOnce(t *testing.T) {
 		synctest.Wait()
 		require.Zero(t, p.pending())
 		require.Equal(t, 8, p.most["http://two/"])
-		require.LessOrEqual(t, p.most[""], 24, "with and without its port it is one")
+		require.LessOrEqual(t, p.most[""], 16, "with and without its port it is one")
 	})
 }
 

@@ -195,3 +195,13 @@ func TestClear_ForgetsWhatWasInDoubt(t *testing.T) {
 	id := b.run(queue.Submission{})
 	require.Equal(t, []compute.JobID{id}, b.take("w", 1))
 }
+
+// forgetJobs deletes every row but that of the endpoint, as a reset does.
+func (b *bench) forgetJobs() {
+	require.NoError(b, b.db.Write(b.Context(), func(tx store.Tx) error {
+		if err := tx.Clear(); err != nil {
+			return err
+		}
+		return tx.InsertEndpoint(compute.Endpoint{ID: b.endpoint, UserID: user, Name: "one", Image: "one", WorkersMax: 1})
+	}))
+}

@@ -143,3 +143,65 @@ func TestDispatcher_ViewShowsWhatWaitsAndWorks(t *testing.T) {
 	require.Equal(t, 2, view().Waiting)
 	require.Equal(t, second.Add(time.Second), view().Oldest)
 }
+
+// lastSeen are the last jobs that a trace was told of.
+type lastSeen struct {
+	followed
+	taken, ended compute.Job
+}
+
+func (s *lastSeen) Taken(_ context.Context, j compute.Job) { s.taken = j }
+func (s *lastSeen) Ended(_ context.Context, j compute.Job) { s.ended = j }
+
+// The times of a job are laid beside those of others, which are times of day.
+func TestTrace_HasTimesOfDay(t *testing.T) {
+	t.Parallel()
+	b, s := open(t), &lastSeen{}
+	b.hooks.Trace = s
+	b.restart()
+	b.clock.Running().Adjust(time.Hour)
+	submitted := b.clock.Wall()
+	id := b.run(queue.Submission{TTL: time.Minute})
+	b.clock.Advance(time.Second)
+	b.take("w", 1)
+	taken := b.clock.Wall()
+	require.Equal(t, []time.Time{submitted, submitted, taken, {}, submitted.Add(time.Minute)}, []time.Time{s.taken.CreatedAt, s.taken.QueuedAt, s.taken.TakenAt, s.taken.EndedAt, s.taken.ExpiresAt})
+
+	b.clock.Advance(time.Second)
+	b.report(id, queue.Report{})
+	ended := b.clock.Wall()
+	require.Equal(t, []time.Time{submitted, taken, ended, ended.Add(30 * time.Minute)}, []time.Time{s.ended.QueuedAt, s.ended.TakenAt, s.ended.EndedAt, s.ended.ExpiresAt})
+	require.Equal(t, b.clock.Now(), b.status(id).EndedAt, "its own are those by which it falls due")
+}
+
+func TestDispatcher_ViewShowsTheOldestOfBothPriorities(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	first := b.clock.Now()
+	normal := b.run(queue.Submission{})
+	b.clock.Advance(time.Second)
+	b.run(queue.Submission{LowPriority: true})
+	require.Equal(t, first, b.queue.Dispatchers()[0].Oldest)
+	b.cancel(normal)
+	require.Equal(t, first.Add(time.Second), b.queue.Dispatchers()[0].Oldest)
+	b.run(queue.Submission{})
+	require.Equal(t, first.Add(time.Second), b.queue.Dispatchers()[0].Oldest)
+}
+
+// The id of a job that another source of ids made first is followed no more: the job gets another one.
+func TestTrace_FollowsTheIDThatTheJobHasInTheEnd(t *testing.T) {
+	t.Parallel()
+	b, f := open(t), &followed{}
+	other := b.beside(4)
+	b.hooks.Trace = f
+	same := b.beside(4) // so that it makes the same ids
+	_, err := other.Run(t.Context(), user, b.endpoint, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+	_, err = same.Run(t.Context(), user, b.endpoint, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(f.reports), 3)
+	for i, one := range f.reports {
+		require.Equal(t, []string{"submitted", "dropped"}[i%2], one)
+	}
+	require.Equal(t, "submitted", f.reports[len(f.reports)-1])
+}

@@ -196,3 +196,18 @@ func TestDoubts_AreBounded(t *testing.T) {
 	b.run(queue.Submission{})
 	require.Equal(t, 1, b.queue.Dispatchers()[0].Waiting, "what failed is not there")
 }
+
+// TestDoubts_AreNothingToAStranger: who has no right to the endpoint is told nothing of it, and has nothing done there.
+func TestDoubts_AreNothingToAStranger(t *testing.T) {
+	t.Parallel()
+	b, s, _ := breakable(t)
+	s.is, s.vague = true, true
+	_, err := b.queue.Run(t.Context(), user, b.endpoint, queue.Submission{Input: json.RawMessage(`{}`)})
+	require.ErrorIs(t, err, errDisk)
+	before := s.writes
+	_, err = b.queue.Take(t.Context(), "stranger", b.endpoint, "w", 1)
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+	require.Equal(t, before, s.writes)
+	_, err = b.queue.Take(t.Context(), user, b.endpoint, "w", 1)
+	require.ErrorIs(t, err, errDisk)
+}

@@ -79,3 +79,22 @@ func TestWorkers_MayNameAnyNumberOfJobsOfWhichFewAreRemembered(t *testing.T) {
 	require.Len(t, known, mostNamed+1)
 	require.Equal(t, append(named[3:3+mostNamed:3+mostNamed], last), known)
 }
+
+func TestWorkers_OfAllEndpointsThoseSilentLongestMakeRoom(t *testing.T) {
+	t.Parallel()
+	q, d := made(mostWorkers - 10)
+	other := newDispatcher(compute.Endpoint{})
+	q.dispatchers["f"] = other
+	for n := range 10 {
+		q.worker(other, compute.WorkerID(fmt.Sprint(n))).lastSeen = time.Unix(-1, 0)
+	}
+	require.Len(t, d.workers, mostWorkers-10)
+	d.workers["0"].managed = true
+
+	q.worker(other, "0") // it is known
+	require.Len(t, other.workers, 10)
+	q.worker(d, "another")
+	require.Empty(t, other.workers)
+	require.Len(t, d.workers, mostWorkers-10-(mostWorkers/2-10)+1)
+	require.Contains(t, d.workers, compute.WorkerID("0"))
+}
