@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -128,7 +129,7 @@ type owning struct {
 	requests sync.WaitGroup
 
 	mu   sync.RWMutex // held while requests are counted
-	over bool         // they are waited for: no more come
+	over atomic.Bool  // they are waited for: no more come
 }
 
 // ServeHTTP answers a request. One that comes as the service ends is to be asked again.
@@ -144,7 +145,7 @@ func (o *owning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (o *owning) enter() bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	if o.over {
+	if o.over.Load() {
 		return false
 	}
 	o.requests.Add(1)
@@ -160,7 +161,7 @@ func (o *owning) Close() error { return errors.Join(o.StopWork(), o.undo.all(fal
 // drain waits for the requests that are being answered, for as long as they may take.
 func (o *owning) drain() error {
 	o.mu.Lock()
-	o.over = true
+	o.over.Store(true)
 	o.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {

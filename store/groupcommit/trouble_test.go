@@ -30,7 +30,7 @@ func troubled(t *testing.T) (d *disk, g *groupcommit.Group, told *watched) {
 
 // pass lets time pass, and what falls due happen.
 func pass(d time.Duration) {
-	time.Sleep(d)
+	<-time.After(d)
 	synctest.Wait()
 }
 
