@@ -12,6 +12,8 @@ own=true
 
 config=$(mktemp) union=$(mktemp)
 trap 'rm -f "$config" "$union"' EXIT
-go run ./cmd/validgen -union -spec "$document" -editions "$(dirname "$document")/editions" -o "$union"
+editions=$(dirname "$document")/editions
+[ -d "$editions" ] || editions= # a document without editions
+go run ./cmd/validgen -union -spec "$document" -editions "$editions" -o "$union"
 sed -e "s|gen/overlay.yaml|$overlay|" -e "s|\(types-for-anonymous-schemas\): true|\1: $own|" gen/oapi-codegen.yaml >"$config"
 go tool -modfile=gen/tools.mod oapi-codegen -config "$config" -generate "$parts" -package "$package" -o "$file" "$union"
