@@ -86,8 +86,8 @@ func newKeysCreateCommand() *cobra.Command {
 				return misuse(errors.New("--user must name a user"), "")
 			}
 
-			if !(spendLimit >= 0 && spendLimit <= math.MaxInt32) { // also where it is no number
-				return misuse(errors.New("--spend-limit must be a number of USD from 0 to 2147483647"), "")
+			if !(spendLimit >= 0 && spendLimit <= math.MaxFloat64) { // nor where it is no number
+				return misuse(errors.New("--spend-limit must be a number of USD that is not negative"), "")
 			}
 
 			wanted := app.NewKey(name, scopes, exempt, expiry)

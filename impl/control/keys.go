@@ -166,8 +166,8 @@ func (r *Keyring) of(hash [sha256.Size]byte) (compute.Key, bool) {
 
 // create stores a key of a token.
 func (r *Keyring) create(ctx context.Context, n NewKey, id compute.KeyID, token string) (compute.Key, error) {
-	if !(n.SpendLimit >= 0 && n.SpendLimit <= math.MaxInt32) { // also what is no number
-		return compute.Key{}, compute.Errorf(compute.Invalid, "spendLimit: must be a number of USD from 0 to 2147483647")
+	if !(n.SpendLimit >= 0 && n.SpendLimit <= math.MaxFloat64) { // nor what is no number: no document could show it
+		return compute.Key{}, compute.Errorf(compute.Invalid, "spendLimit: must be a number of USD that is not negative")
 	}
 	k := compute.Key{ID: id, UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID, Exempt: n.Exempt, Contract: n.Contract}
 	k.SpendLimit = n.SpendLimit
