@@ -93,7 +93,7 @@ func (k Key) Invokes() bool {
 	})
 }
 
-// Calls reports whether the key may call an endpoint or is one of its workers'; "*": of every endpoint.
+// Calls reports whether the key may call an endpoint or is one of its workers'; empty: every endpoint.
 func (k Key) Calls(e EndpointID) bool { return k.Allows(ScopeInvoke(e)) || k.Allows(ScopeWork(e)) }
 
 // UserFor gives as whom the key asks for a pod, if want is the scope that this takes: nobody, to whom no pod belongs, if the

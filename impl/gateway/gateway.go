@@ -63,13 +63,9 @@ type Gateway struct {
 
 	mu      sync.Mutex
 	open    map[net.Conn]visitor
-	files   int                    // that are open
-	filesOf map[compute.UserID]int // of a user; none is 0
-
-	channels   int
-	channelsOf map[compute.UserID]int // of a user; none is 0
-
 	running sync.WaitGroup
+
+	files, channels share // that are open
 }
 
 // visitor is who has a connection.

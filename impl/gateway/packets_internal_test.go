@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/pkg/sftp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // packetOf is a packet of so many bytes after its length.
@@ -116,14 +119,14 @@ func TestFiles_WhatIsNotWrittenAgainStays(t *testing.T) {
 	}
 }
 
-func TestBegins_GivesANewFileTheModeThatIsSent(t *testing.T) {
+func TestCreating_GivesANewFileTheModeThatIsSent(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[uint32]string{0o100755: "0755", 0o600: "0600", 0o666: "0644", 0: "0600"} {
-		command := begins(&sftp.Request{Filepath: "/a", Attrs: binary.BigEndian.AppendUint32(nil, mode)}, false)
+		command := creating(&sftp.Request{Filepath: "/a", Attrs: binary.BigEndian.AppendUint32(nil, mode)}, false)
 		require.Equal(t, want, command[len(command)-1])
 	}
-	require.Len(t, begins(&sftp.Request{Filepath: "/a", Attrs: make([]byte, 4)}, true), 5, "what is there keeps its own")
-	require.Len(t, begins(&sftp.Request{Filepath: "/a"}, false), 5)
+	require.Len(t, creating(&sftp.Request{Filepath: "/a", Attrs: make([]byte, 4)}, true), 5, "what is there keeps its own")
+	require.Len(t, creating(&sftp.Request{Filepath: "/a"}, false), 5)
 }
 
 // TestFiles_AreOneSession: what a login does by many commands is one entry of who changed what.
@@ -142,4 +145,16 @@ func TestFiles_AreOneSession(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	require.EqualValues(t, 1, opened.Load())
+}
+
+func TestShare_OfChannelsIsBounded(t *testing.T) {
+	t.Parallel()
+	var s share
+	for i := range mostChannels {
+		require.True(t, s.enter(compute.UserID(strconv.Itoa(i/channelsOfUser)), mostChannels, channelsOfUser))
+	}
+	require.False(t, s.enter("another", mostChannels, channelsOfUser))
+	s.leave("0")
+	require.True(t, s.enter("another", mostChannels, channelsOfUser))
+	require.False(t, s.enter("1", mostChannels+1, channelsOfUser), "the user has as many as one may")
 }

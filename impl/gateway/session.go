@@ -30,12 +30,12 @@ type connection struct {
 // serve answers what the client opens until it goes.
 func (c *connection) serve(ctx context.Context, channels <-chan ssh.NewChannel) {
 	for opened := range channels {
-		if !c.begins(c.by.User) {
+		if !c.channels.enter(c.by.User, mostChannels, channelsOfUser) {
 			_ = opened.Reject(ssh.ResourceShortage, "there are as many channels as there may be")
 			continue
 		}
 		c.running.Go(func() {
-			defer c.ends(c.by.User)
+			defer c.channels.leave(c.by.User)
 			switch opened.ChannelType() {
 			case "session":
 				c.session(ctx, opened)
@@ -45,30 +45,6 @@ func (c *connection) serve(ctx context.Context, channels <-chan ssh.NewChannel) 
 				_ = opened.Reject(ssh.UnknownChannelType, "there are sessions and forwarding to the pod")
 			}
 		})
-	}
-}
-
-// begins counts a channel of the user, until ends is called. False: there may be no more.
-func (g *Gateway) begins(user compute.UserID) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.channels >= mostChannels || g.channelsOf[user] >= channelsOfUser {
-		return false
-	}
-	if g.channelsOf == nil {
-		g.channelsOf = map[compute.UserID]int{}
-	}
-	g.channels++
-	g.channelsOf[user]++
-	return true
-}
-
-func (g *Gateway) ends(user compute.UserID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.channels--
-	if g.channelsOf[user]--; g.channelsOf[user] == 0 {
-		delete(g.channelsOf, user)
 	}
 }
 

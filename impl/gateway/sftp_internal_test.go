@@ -236,8 +236,8 @@ func TestFiles_OfAllUsersAreBounded(t *testing.T) {
 		g.closes(compute.UserID(strconv.Itoa((i + 1) / mostFilesOfUser)))
 	}
 	g.closes("another")
-	require.Zero(t, g.files)
-	require.Empty(t, g.filesOf)
+	require.Zero(t, g.files.all)
+	require.Empty(t, g.files.of)
 }
 
 func TestFiles_ChangeAsAskedForWithoutAServerInTheImage(t *testing.T) {

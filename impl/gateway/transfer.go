@@ -34,27 +34,10 @@ var errFiles = errors.New("too many files are open")
 
 // opens counts a file that the user has open, until closes is called. False: there may be no more.
 func (g *Gateway) opens(user compute.UserID) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.files >= mostFiles || g.filesOf[user] >= mostFilesOfUser {
-		return false
-	}
-	if g.filesOf == nil {
-		g.filesOf = map[compute.UserID]int{}
-	}
-	g.files++
-	g.filesOf[user]++
-	return true
+	return g.files.enter(user, mostFiles, mostFilesOfUser)
 }
 
-func (g *Gateway) closes(user compute.UserID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.files--
-	if g.filesOf[user]--; g.filesOf[user] == 0 {
-		delete(g.filesOf, user)
-	}
-}
+func (g *Gateway) closes(user compute.UserID) { g.files.leave(user) }
 
 // opened begins a command that reads or writes a file, and gives what ends it: one that reads its input comes to its end, the other is cut off.
 func (f *files) opened(ctx context.Context, command []string, stdin io.Reader, stdout io.Writer) (end func() error) {
@@ -202,7 +185,7 @@ func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 	case err != nil && !flags.Creat:
 		return nil, err
 	}
-	if err := f.do(begins(r, there)...); err != nil { // so that what cannot be is said at once
+	if err := f.do(creating(r, there)...); err != nil { // so that what cannot be is said at once
 		return nil, err
 	}
 
@@ -216,9 +199,9 @@ func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) {
 	return w, nil
 }
 
-// begins is the command that makes a file that is to be written, or empties it if that was asked for. A new one has the mode that the client names,
+// creating is the command that makes a file that is to be written, or empties it if that was asked for. A new one has the mode that the client names,
 // which is all that OpenSSH says of it; package sftp has that in the bytes of the attributes alone.
-func begins(r *sftp.Request, there bool) []string {
+func creating(r *sftp.Request, there bool) []string {
 	flags := r.Pflags()
 	switch {
 	case !there && len(r.Attrs) == 4:

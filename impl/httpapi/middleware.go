@@ -176,12 +176,13 @@ func onePod(path string) string {
 // pod but its own is somebody else's to it, and 404 in its turn (rules auth.scopes.pod, auth.scopes.pod.other).
 func (f *front) permitted(r *request) error {
 	r.front, r.want = f, f.scope(f.op, r)
+	if f.allows(r.caller.Key, r.want) {
+		return nil
+	}
 	if err := f.permits(r.caller.Key, r.want); err != nil {
 		return err
 	}
-	if !f.allows(r.caller.Key, r.want) {
-		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param(f.pod)), r.want)
-	}
+	r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param(f.pod)), r.want)
 	return nil
 }
 

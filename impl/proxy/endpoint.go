@@ -108,12 +108,10 @@ func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.Endpoin
 		refuse(w, r, *refused)
 		return
 	}
-	key, _, err := p.Keys.Authenticate(r.Context(), r.Header.Get("Authorization"), true)
-	if err == nil {
+	header := r.Header.Get("Authorization")
+	key, err := p.caller(r.Context(), header, id)
+	if err == nil || compute.CodeOf(err) == compute.Forbidden { // it is known whose it is
 		journal.Of(r.Context()).By(key)
-	}
-	if err == nil && !key.Allows(compute.ScopeInvoke(id)) {
-		err = key.LacksScope(compute.ScopeInvoke(id))
 	}
 	if err != nil {
 		if p.Refused != nil {
@@ -122,18 +120,24 @@ func (p *Proxy) known(w http.ResponseWriter, r *http.Request, id compute.Endpoin
 		refuse(w, r, refusalOf(err))
 		return
 	}
-	header := r.Header.Get("Authorization")
+
 	good := func(ctx context.Context) error {
-		now, _, err := p.Keys.Authenticate(ctx, header, true)
-		switch {
-		case compute.CodeOf(err) == compute.Unauthenticated:
+		_, err := p.caller(ctx, header, id)
+		if code := compute.CodeOf(err); code == compute.Unauthenticated || code == compute.Forbidden {
 			return err
-		case err == nil && !now.Allows(compute.ScopeInvoke(id)):
-			return now.LacksScope(compute.ScopeInvoke(id))
 		}
 		return nil // it is, or nobody can say
 	}
 	p.met(w, r, journal.OperationProxyEndpoint, key.ID, ofEndpoint(id), func(w http.ResponseWriter, r *http.Request) { p.toWorker(w, r, key.UserID, id, prefix, good) })
+}
+
+// caller gives the key of a header. Unauthenticated for one that is not good, Forbidden, with the key, for one that may not call the endpoint.
+func (p *Proxy) caller(ctx context.Context, header string, id compute.EndpointID) (compute.Key, error) {
+	key, _, err := p.Keys.Authenticate(ctx, header, true)
+	if err == nil && !key.Allows(compute.ScopeInvoke(id)) {
+		return key, key.LacksScope(compute.ScopeInvoke(id))
+	}
+	return key, err
 }
 
 // toWorker passes a request on to a worker of the user's endpoint.

@@ -44,7 +44,7 @@ func (p *Proxy) balanceNamed(w http.ResponseWriter, r *http.Request) {
 	// To a key that may not call it, all names are alike.
 	id, err := p.Flash.Endpoint(r.Context(), key.UserID, r.Header.Get(flashApp), r.Header.Get(flashEnvironment), r.Header.Get(flashEndpoint))
 	known := err == nil || compute.CodeOf(err) == compute.NotFound
-	if known && !key.Allows(compute.ScopeInvoke(id)) && !key.Allows(compute.ScopeInvoke("*")) {
+	if known && !key.Allows(compute.ScopeInvoke(id)) { // where there is none: who may not call all
 		err = key.LacksScope(compute.ScopeInvoke(flashLabel))
 		if p.Refused != nil {
 			p.Refused(r, err)

@@ -31,17 +31,10 @@ const (
 	mostIdle     = 256                    // connections to the owner that are kept open
 )
 
-// proofOf gives what shows that a replica sent a request: who knows it cannot derive the key.
-func proofOf(key []byte) string {
+// proofOf gives what shows that a replica says those words: who knows it cannot derive the key.
+func proofOf(key []byte, words string) string {
 	h := hmac.New(sha256.New, key)
-	_, _ = h.Write([]byte("berth: a replica")) // never fails
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// movedOf gives what shows that a replica gave an answer: what pods and workers answer goes the same way.
-func movedOf(key []byte) string {
-	h := hmac.New(sha256.New, key)
-	_, _ = h.Write([]byte("berth: not the owner")) // never fails
+	_, _ = h.Write([]byte("berth: " + words)) // never fails
 	return hex.EncodeToString(h.Sum(nil))
 }
 

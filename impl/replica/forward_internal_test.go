@@ -181,7 +181,7 @@ func TestForwarder_NewOwnerReadsABodyFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	former, _ := seeing(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set(movedHeader, movedOf([]byte("key")))
+		w.Header().Set(movedHeader, proofOf([]byte("key"), "not the owner"))
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	other := follow(t, "other")
@@ -275,7 +275,7 @@ func TestForwarder_LongBodyIsNotSentTwice(t *testing.T) {
 	t.Parallel()
 	former, seen := seeing(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set(movedHeader, movedOf([]byte("key")))
+		w.Header().Set(movedHeader, proofOf([]byte("key"), "not the owner"))
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	other := follow(t, "other")

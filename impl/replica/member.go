@@ -55,8 +55,8 @@ type Settings struct {
 // Member is one replica among those that share a store. It answers requests, or sends them on.
 type Member struct {
 	settings Settings
-	proof    string
-	moved    string
+	proof    string // of a request that a replica sends on
+	moved    string // of an answer that says that its replica does not own the store: pods' answers go the same way
 	forward  *forwarder
 	senders  senders
 	hurries  atomic.Bool // it is about to stop
@@ -89,7 +89,7 @@ func Join(ctx context.Context, s Settings) (*Member, error) {
 		}
 	}
 
-	m := &Member{settings: s, proof: proofOf(s.Key), moved: movedOf(s.Key), look: make(chan struct{}, 1)}
+	m := &Member{settings: s, proof: proofOf(s.Key, "a replica"), moved: proofOf(s.Key, "not the owner"), look: make(chan struct{}, 1)}
 	m.forward = newForwarder(m)
 	m.now.Store(&view{changed: make(chan struct{})})
 	return m, nil
