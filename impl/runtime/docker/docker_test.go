@@ -77,7 +77,7 @@ func TestRuntime_ContainerOutlivesBerth(t *testing.T) {
 	require.Equal(t, int64(5), state.Generation)
 	require.NotZero(t, state.Ports[0].Public)
 	require.Equal(t, before, container())
-	require.Equal(t, "hello\n", logs(t, host, "a"))
+	require.Eventually(t, func() bool { return logs(t, host, "a") == "hello\n" }, patience, look)
 	require.NoError(t, host.Stop(t.Context(), "a", 5*time.Second))
 
 	read := kept()
