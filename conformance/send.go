@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -131,9 +132,11 @@ func (c *Check) unanswered(err error) {
 // longest is how long limits may refuse requests before the run is given up.
 const longest = 2 * time.Minute
 
-// refill reports how long to wait until limits allow the refused request again; zero: it was not refused, or is meant to be.
+// refill reports how long to wait until the refused request is served again, by limits or once large answers of other rules have been taken; zero: it
+// was not refused, or is meant to be.
 func (c *Check) refill(a Answer) time.Duration {
-	if a.Status != http.StatusTooManyRequests || c.limit {
+	crowded := a.Status == http.StatusServiceUnavailable && bytes.Contains(a.Body, []byte("too many large answers are under way"))
+	if a.Status != http.StatusTooManyRequests && !crowded || c.limit {
 		return 0
 	}
 	wait := a.after()

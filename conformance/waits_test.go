@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,4 +67,18 @@ func TestWaits_EveryRuleThatWaitsHasAnEndpointOfItsOwn(t *testing.T) {
 		require.Contains(t, []string{"openai", "queue", "serverless"}, areaOf(rule.ID), "is its endpoint the one of the Check?")
 	}
 	require.Greater(t, n, 25)
+}
+
+func TestWaits_ForLargeAnswersOfOtherRules(t *testing.T) {
+	t.Parallel()
+	c, _ := waitingCheck(t, 0)
+	refused := func(status int, detail string) Answer {
+		return Answer{Status: status, Header: http.Header{"Retry-After": {"3"}}, Body: []byte(`{"detail":"` + detail + `"}`)}
+	}
+	require.Equal(t, 3*time.Second, c.refill(refused(503, "too many large answers are under way")))
+	require.Equal(t, 3*time.Second, c.refill(refused(429, "")))
+	require.Zero(t, c.refill(refused(503, "the disk is full")))
+
+	c.limit = true // the rule is about limits
+	require.Zero(t, c.refill(refused(503, "too many large answers are under way")))
 }
