@@ -65,7 +65,7 @@ type Gateway struct {
 	open    map[net.Conn]visitor
 	running sync.WaitGroup
 
-	files, channels share // that are open
+	files, channels compute.Share[compute.UserID] // that are open
 }
 
 // visitor is who has a connection.

@@ -149,12 +149,12 @@ func TestFiles_AreOneSession(t *testing.T) {
 
 func TestShare_OfChannelsIsBounded(t *testing.T) {
 	t.Parallel()
-	var s share
+	var s compute.Share[compute.UserID]
 	for i := range mostChannels {
-		require.True(t, s.enter(compute.UserID(strconv.Itoa(i/channelsOfUser)), mostChannels, channelsOfUser))
+		require.True(t, s.Enter(compute.UserID(strconv.Itoa(i/channelsOfUser)), mostChannels, channelsOfUser))
 	}
-	require.False(t, s.enter("another", mostChannels, channelsOfUser))
-	s.leave("0")
-	require.True(t, s.enter("another", mostChannels, channelsOfUser))
-	require.False(t, s.enter("1", mostChannels+1, channelsOfUser), "the user has as many as one may")
+	require.False(t, s.Enter("another", mostChannels, channelsOfUser))
+	s.Leave("0")
+	require.True(t, s.Enter("another", mostChannels, channelsOfUser))
+	require.False(t, s.Enter("1", mostChannels+1, channelsOfUser), "the user has as many as one may")
 }

@@ -30,12 +30,12 @@ type connection struct {
 // serve answers what the client opens until it goes.
 func (c *connection) serve(ctx context.Context, channels <-chan ssh.NewChannel) {
 	for opened := range channels {
-		if !c.channels.enter(c.by.User, mostChannels, channelsOfUser) {
+		if !c.channels.Enter(c.by.User, mostChannels, channelsOfUser) {
 			_ = opened.Reject(ssh.ResourceShortage, "there are as many channels as there may be")
 			continue
 		}
 		c.running.Go(func() {
-			defer c.channels.leave(c.by.User)
+			defer c.channels.Leave(c.by.User)
 			switch opened.ChannelType() {
 			case "session":
 				c.session(ctx, opened)

@@ -34,10 +34,10 @@ var errFiles = errors.New("too many files are open")
 
 // opens counts a file that the user has open, until closes is called. False: there may be no more.
 func (g *Gateway) opens(user compute.UserID) bool {
-	return g.files.enter(user, mostFiles, mostFilesOfUser)
+	return g.files.Enter(user, mostFiles, mostFilesOfUser)
 }
 
-func (g *Gateway) closes(user compute.UserID) { g.files.leave(user) }
+func (g *Gateway) closes(user compute.UserID) { g.files.Leave(user) }
 
 // opened begins a command that reads or writes a file, and gives what ends it: one that reads its input comes to its end, the other is cut off.
 func (f *files) opened(ctx context.Context, command []string, stdin io.Reader, stdout io.Writer) (end func() error) {

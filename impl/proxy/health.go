@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -22,7 +23,8 @@ const (
 	healthTick    = 250 * time.Millisecond
 	healthyPause  = 2 * time.Second  // between two checks of a worker that is healthy; of another it is a tick
 	healthTimeout = 10 * time.Second // of one check
-	healthAtOnce  = 64
+	healthAtOnce  = 128
+	healthOfUser  = 32       // of those of the workers of one user, all of which may hang until their time is over
 	healthBody    = 64 << 10 // bytes that are read of an answer
 )
 
@@ -40,7 +42,7 @@ type Health struct {
 	ports  func(compute.WorkerID) []compute.PublishedPort
 	log    *slog.Logger
 	client *http.Client
-	places chan struct{}
+	places compute.Share[compute.UserID]
 
 	mu    sync.Mutex
 	known map[compute.WorkerID]*checked
@@ -55,7 +57,7 @@ type checked struct {
 // NewHealth makes one; ports gives where the ports of a worker are.
 func NewHealth(crew Crew, ports func(compute.WorkerID) []compute.PublishedPort, dial Dial, log *slog.Logger) *Health {
 	return &Health{
-		crew: crew, ports: ports, log: log, places: make(chan struct{}, healthAtOnce), known: map[compute.WorkerID]*checked{},
+		crew: crew, ports: ports, log: log, known: map[compute.WorkerID]*checked{},
 		client: &http.Client{
 			Timeout:       healthTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -74,40 +76,43 @@ func (h *Health) Run(ctx context.Context) {
 	}
 }
 
-// round begins the checks that are due.
+// round begins the checks that are due, those first that have waited longest: where there is not a place for each, none goes without for ever.
 func (h *Health) round(ctx context.Context, now time.Time, under *sync.WaitGroup) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	there := map[compute.WorkerID]*checked{}
-	for _, w := range h.crew.Served() {
+	served, there := h.crew.Served(), map[compute.WorkerID]*checked{}
+	for _, w := range served {
 		one := h.known[w.Worker]
 		if one == nil {
 			one = &checked{}
 		}
 		there[w.Worker] = one
+	}
+	h.known = there
+	slices.SortFunc(served, func(a, b queue.Served) int { return there[a.Worker].last.Compare(there[b.Worker].last) })
+
+	for _, w := range served {
+		one := there[w.Worker]
 		address, up := Where(h.ports(w.Worker), w.At.HealthPort)
 		if !up || one.busy || w.Ready && now.Sub(one.last) < healthyPause {
 			continue
 		}
-
-		select {
-		case h.places <- struct{}{}:
-		default:
+		if !h.places.Enter(w.User, healthAtOnce, healthOfUser) {
 			continue // in the next round
 		}
+
 		one.busy, one.last = true, now
 		under.Go(func() {
 			condition, detail := h.check(ctx, address, w.At)
 			if ctx.Err() == nil {
 				h.crew.SetCondition(w.Endpoint, w.Worker, condition, detail)
 			}
-			<-h.places
+			h.places.Leave(w.User)
 			h.mu.Lock()
 			one.busy = false
 			h.mu.Unlock()
 		})
 	}
-	h.known = there
 }
 
 // check asks a worker once.

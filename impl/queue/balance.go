@@ -319,6 +319,7 @@ func (d *dispatcher) inProgress() (n int) {
 
 // Served is a worker of an endpoint that balances load, as far as its health goes.
 type Served struct {
+	User     compute.UserID // whose it is
 	Endpoint compute.EndpointID
 	Worker   compute.WorkerID
 	At       compute.Serving // where it listens
@@ -335,7 +336,7 @@ func (q *Queue) Served() (all []Served) {
 		}
 		for id, s := range d.workers {
 			if s.managed && !s.draining && !s.leaving {
-				all = append(all, Served{e, id, d.serving(id), s.serves()})
+				all = append(all, Served{d.endpoint.UserID, e, id, d.serving(id), s.serves()})
 			}
 		}
 	}

@@ -119,7 +119,7 @@ func TestBalance_ConditionOfAWorkerIsSeen(t *testing.T) {
 		b.queue.SetCondition(b.e.ID, "w", c, detail)
 		want.ID = "w"
 		require.Equal(t, []queue.WorkerView{want}, b.demand().Workers)
-		require.Equal(t, []queue.Served{{Endpoint: b.e.ID, Worker: "w", At: b.e.Serving(), Ready: want.Status == compute.WorkerIdle}}, b.queue.Served())
+		require.Equal(t, []queue.Served{{User: b.e.UserID, Endpoint: b.e.ID, Worker: "w", At: b.e.Serving(), Ready: want.Status == compute.WorkerIdle}}, b.queue.Served())
 		b.clock.Advance(time.Second)
 	}
 
