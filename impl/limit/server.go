@@ -1,8 +1,10 @@
 package limit
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 )
@@ -89,8 +91,13 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= n
 	b.took += now().Sub(begun)
-	if err == nil {
+	switch {
+	case err == nil:
 		b.rest()
+	case !b.two && !errors.Is(err, os.ErrDeadlineExceeded):
+		// There is no more to wait for. net/http may have read the end of the body before, and watch since then whether the client goes:
+		// the deadline of this read would be taken for that.
+		_ = b.until(time.Time{})
 	}
 	return n, err
 }

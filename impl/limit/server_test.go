@@ -123,3 +123,27 @@ func TestServer_BodyIsReadAfterTheHandler(t *testing.T) {
 		require.NoError(s, write.Close())
 	})
 }
+
+// TestServer_AnswerMayOutliveABodyThatNobodyRead: net/http reads the rest of it when the answer begins, and from then on whether the client goes.
+func TestServer_AnswerMayOutliveABodyThatNobodyRead(t *testing.T) {
+	for _, bytes := range []int{30_000, 100_000} {
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
+			serve(t, 0, func(s *served) {
+				ended := make(chan error, 1)
+				s.handle = func(w http.ResponseWriter, r *http.Request) {
+					body, over := limit.Paced(w, r, span)
+					defer over()
+					_ = http.NewResponseController(w).Flush()
+					_, _ = body.Read(make([]byte, 1)) // as who passes it on does, who does not know
+					pause(3 * span)
+					ended <- r.Context().Err()
+				}
+				conn := s.dial(fmt.Sprintf("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", bytes))
+				go func() { _, _ = io.WriteString(conn, strings.Repeat("x", bytes)) }()
+				status, _ := s.status(conn)
+				require.Equal(s, "200 OK", status)
+				require.NoError(s, <-ended)
+			})
+		})
+	}
+}
