@@ -15,12 +15,15 @@ import (
 // incoming is the body of a request, on its way to a pod or a worker. It knows whether its client failed to send it.
 type incoming struct {
 	io.Reader
-	broken atomic.Pointer[error] // why no more of it can be read; nil: it can, or was read to its end
+	broken   atomic.Pointer[error] // why no more of it can be read; nil: it can, or was read to its end
+	patience *patience             // with who gets it; nil: that is not bounded here
 }
 
 // Read notes why there is no more.
 func (b *incoming) Read(p []byte) (int, error) {
+	b.patience.pause()
 	n, err := b.Reader.Read(p)
+	b.patience.anew()
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.broken.CompareAndSwap(nil, &err)
 	}

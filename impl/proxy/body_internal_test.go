@@ -80,8 +80,13 @@ func inBubble(t *testing.T, do func(s *slow)) {
 		require.NoError(t, err)
 		s.queue.SetEndpoint(compute.Endpoint{ID: endpoint, UserID: "u", Type: compute.LoadBalancer, WorkersMax: 3, Version: 1})
 
+		ending, end := context.WithCancel(t.Context())
 		inside := make(pipes, 10)
 		defer inside.serve(&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if reads := r.Header.Get("X-Reads"); reads != "" {
+				readsAs(ending, reads, w, r)
+				return
+			}
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				panic(http.ErrAbortHandler)
@@ -90,7 +95,6 @@ func inBubble(t *testing.T, do func(s *slow)) {
 		})}, inside)()
 
 		ports := []compute.PublishedPort{{Private: 80, Public: 80, Type: "http"}, {Private: 8888, Public: 8888, Type: "http"}}
-		ending, end := context.WithCancel(t.Context())
 		bound := limit.NewConnections(0, limit.DefaultSpan)
 		defer s.front.serve(bound.Server(New(Config{
 			Domain: "localhost", Pods: onePod(compute.PodRunning), Keys: oneKey{}, Requests: s.queue, Clock: clock, Ending: ending, Log: slog.New(slog.DiscardHandler),
@@ -101,6 +105,31 @@ func inBubble(t *testing.T, do func(s *slow)) {
 		defer end()
 		do(s)
 	})
+}
+
+// readsAs is what a program does with a body that it reads as the word says, which may be never.
+func readsAs(ending context.Context, how string, w http.ResponseWriter, r *http.Request) {
+	switch how {
+	case "slowly":
+		for piece := make([]byte, pieceOfBody); ; {
+			if _, err := io.ReadFull(r.Body, piece); err != nil {
+				break
+			}
+			<-time.After(firstByte - time.Second)
+		}
+		_, _ = io.WriteString(w, "all of it")
+	case "after it answered":
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+		<-time.After(2 * firstByte)
+		_, _ = io.WriteString(conn, "none of it")
+		_ = conn.Close()
+	default: // never
+		<-ending.Done()
+	}
 }
 
 // starts has the endpoint get a healthy worker.
@@ -177,4 +206,29 @@ func TestBody_ThatIsRefusedHasLittleTimeToCome(t *testing.T) {
 			require.Equal(s, 2*time.Second, took)
 		}
 	})
+}
+
+// pieceOfBody is in how large pieces a body is sent on.
+const pieceOfBody = 32 << 10
+
+func TestBody_ThatThePodDoesNotTakeIsNotWaitedForForEver(t *testing.T) {
+	for reads, want := range map[string]struct {
+		status int
+		body   string
+		took   time.Duration
+	}{
+		"nothing":           {524, "did not begin to answer in time", firstByte},
+		"slowly":            {200, "all of it", 5 * (firstByte - time.Second)},
+		"after it answered": {200, "none of it", 2 * firstByte},
+	} {
+		t.Run(reads, func(t *testing.T) {
+			inBubble(t, func(s *slow) {
+				lines := fmt.Sprintf("X-Reads: %s\r\nContent-Length: %d\r\n\r\n", reads, 5*pieceOfBody)
+				status, body, took := s.answer(s.post(pod+"-8888", "good", lines+strings.Repeat("x", 5*pieceOfBody)))
+				require.Equal(s, want.status, status, body)
+				require.Contains(s, body, want.body)
+				require.Equal(s, want.took, took.Truncate(time.Second))
+			})
+		})
+	}
 }

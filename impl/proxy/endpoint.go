@@ -82,8 +82,8 @@ func (p *Proxy) watch(ctx context.Context, until time.Time, good func(context.Co
 	}
 }
 
-// errSlow is the cause of the end of a request that a worker had for too long.
-var errSlow = errors.New("proxy: the worker had the request for too long")
+// errSlow is the cause of the end of a request that a pod or a worker had for too long.
+var errSlow = errors.New("proxy: the pod or the worker had the request for too long")
 
 // wishOf reads which worker is asked for.
 func wishOf(h http.Header) queue.Wish {

@@ -80,7 +80,9 @@ type Proxy struct {
 	name  name
 	via   string // says in a request that it came through this proxy
 	busy  busy
-	relay *httputil.ReverseProxy
+	relay *httputil.ReverseProxy // to pods
+
+	firstByte time.Duration // until the answer of a pod begins
 
 	balancing *httputil.ReverseProxy // to workers
 }
@@ -88,8 +90,8 @@ type Proxy struct {
 // New makes a Proxy.
 func New(c Config) *Proxy {
 	c.Stall = cmp.Or(c.Stall, limit.DefaultSpan)
-	p := &Proxy{Config: c, name: newName(c.Domain), via: "1.1 berth-" + rand.Text()}
-	p.relay = p.newRelay(firstByte)
+	p := &Proxy{Config: c, name: newName(c.Domain), via: "1.1 berth-" + rand.Text(), firstByte: firstByte}
+	p.relay = p.newRelay()
 	p.balancing = p.newBalancing()
 	if t, ok := p.relay.Transport.(*http.Transport); ok {
 		context.AfterFunc(c.Ending, t.CloseIdleConnections) // or they would outlive the server by idleTime
@@ -98,25 +100,26 @@ func New(c Config) *Proxy {
 }
 
 // newRelay makes what passes requests on to where their contexts say.
-func (p *Proxy) newRelay(firstByte time.Duration) *httputil.ReverseProxy {
+func (p *Proxy) newRelay() *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:       p.rewrite,
 		FlushInterval: -1, // an answer of known length, too, may come slowly
 		ErrorHandler:  failed,
 		ModifyResponse: func(res *http.Response) error {
-			if targetOf(res.Request).prefix != "" {
+			to := targetOf(res.Request)
+			to.patience.end()
+			if to.prefix != "" {
 				sandbox(res.Header)
 			}
 			return nil
 		},
 		ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
 		Transport: &http.Transport{
-			DialContext:           p.Dial.connect,
-			ResponseHeaderTimeout: firstByte,
-			IdleConnTimeout:       idleTime,
-			MaxIdleConns:          mostBusy,
-			MaxIdleConnsPerHost:   mostOfPod,
-			DisableCompression:    true, // the client has what the pod sent
+			DialContext:         p.Dial.connect,
+			IdleConnTimeout:     idleTime,
+			MaxIdleConns:        mostBusy,
+			MaxIdleConnsPerHost: mostOfPod,
+			DisableCompression:  true, // the client has what the pod sent
 
 			MaxResponseHeaderBytes: mostHeader,
 		},
@@ -191,12 +194,17 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	}
 
 	to := &target{address: address, prefix: prefix}
-	ctx, cancel := context.WithCancel(boundInterim(context.WithValue(r.Context(), targetKey{}, to)))
-	defer cancel()
-	defer context.AfterFunc(p.Ending, cancel)()
+	ctx, cancel := context.WithCancelCause(boundInterim(context.WithValue(r.Context(), targetKey{}, to)))
+	defer cancel(nil)
+	defer context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })()
 	r, body, done := p.accept(ctx, w, r, MostBody)
 	defer done()
-	to.body = body
+
+	to.body, to.patience = body, newPatience(ctx, p.firstByte, func() { cancel(errSlow) })
+	defer to.patience.end()
+	if body != nil {
+		body.patience = to.patience
+	}
 	p.relay.ServeHTTP(w, r)
 }
 
@@ -205,9 +213,10 @@ type targetKey struct{}
 
 // target is where a request to a pod goes.
 type target struct {
-	address string
-	prefix  string    // of its path, which the pod does not see
-	body    *incoming // nil: there is none
+	address  string
+	prefix   string    // of its path, which the pod does not see
+	body     *incoming // nil: there is none
+	patience *patience // until its answer begins
 }
 
 // targetOf gives where a request goes; nowhere, if that was not found.
@@ -250,13 +259,14 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 		no    refusal
 		rules *compute.Error
 		long  *http.MaxBytesError
-		slow  net.Error
 	)
 	body := targetOf(r).body
 
 	switch {
 	case body.stalled():
 		body.refuse(w)
+	case errors.Is(context.Cause(r.Context()), errSlow):
+		refuse(w, r, refusal{status: statusTimeout, detail: "the pod did not begin to answer in time"})
 	case r.Context().Err() != nil: // nobody waits for an answer, or the server ends
 		panic(http.ErrAbortHandler)
 	case errors.As(err, &no):
@@ -271,8 +281,6 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, refusal{status: http.StatusBadGateway, detail: "nothing listens on the port of the pod yet, or no more", retry: true})
 	case errors.Is(err, errInterim):
 		refuse(w, r, refusal{status: http.StatusBadGateway, detail: "the pod " + tooManyInterim})
-	case errors.As(err, &slow) && slow.Timeout():
-		refuse(w, r, refusal{status: statusTimeout, detail: "the pod did not begin to answer in time"})
 	default:
 		refuse(w, r, refusal{status: http.StatusBadGateway, detail: "the pod ended the connection before it answered, or what it said is not HTTP, or has headers of over 64 KiB"})
 	}

@@ -317,7 +317,7 @@ func TestProxy_WaitsForAnAnswerOnlyForSoLong(t *testing.T) {
 	release := make(chan struct{})
 	s := newServer(t, func(http.ResponseWriter, *http.Request) { <-release })
 	t.Cleanup(func() { close(release) })
-	s.relay = s.newRelay(time.Millisecond)
+	s.firstByte = time.Millisecond
 	res := s.ask(t, "GET", "/", "")
 	require.Equal(t, 524, res.StatusCode)
 	require.Contains(t, text(t, res), `"title":"A Timeout Occurred"`)
