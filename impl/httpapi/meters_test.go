@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -92,6 +93,53 @@ func TestServices_EachAnswerIsCountedUnderItsOperation(t *testing.T) {
 		e.handler.ServeHTTP(httptest.NewRecorder(), req)
 		require.Equal(t, []counted{c.want}, met.all, "%s %s", c.method, c.path)
 	}
+}
+
+// TestServices_ARequestWithoutAnAnswerIsCountedAsThat: one that the server cuts off, and one whose client does not wait.
+func TestServices_ARequestWithoutAnAnswerIsCountedAsThat(t *testing.T) {
+	t.Parallel()
+	met, trace := &meters{}, &tracer{}
+	e := openWith(t, func(s *httpapi.Services) { s.Meter, s.Trace = met.of, trace })
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	begun, cut := false, true
+	e.echo.GET("/v2/pods/cut/now", func(c echo.Context) error {
+		e.clock.Advance(time.Second)
+		if begun {
+			c.Response().WriteHeader(http.StatusAccepted)
+		}
+		if cut {
+			panic(http.ErrAbortHandler)
+		}
+		return nil
+	})
+
+	ask := func(ctx context.Context) (status int) {
+		met.all, trace.said = nil, nil
+		e.log.Reset()
+		req := httptest.NewRequestWithContext(ctx, "GET", "/v2/pods/cut/now", http.NoBody)
+		req.Header.Set("Authorization", "Bearer "+token)
+		func() {
+			defer func() { _ = recover() }()
+			e.handler.ServeHTTP(httptest.NewRecorder(), req)
+		}()
+		require.Len(t, met.all, 1)
+		status = met.all[0].status
+		require.Equal(t, counted{"unknown", status, time.Second}, met.all[0])
+		require.Equal(t, "unknown "+http.StatusText(status), trace.said[len(trace.said)-1])
+		require.Contains(t, e.log.String(), fmt.Sprintf("status=%d ", status))
+		return status
+	}
+
+	require.Zero(t, ask(t.Context()))
+	begun = true
+	require.Equal(t, 202, ask(t.Context()), "what the client saw of it")
+	begun, cut = false, false
+	require.Equal(t, 200, ask(t.Context()))
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	require.Equal(t, 499, ask(gone))
+	cut = true
+	require.Equal(t, 499, ask(gone))
 }
 
 // traceKey is where the context of a request has its trace.

@@ -15,13 +15,14 @@ import (
 
 // Meter counts the requests of one operation.
 type Meter interface {
-	// Answered reports that a request was answered with the HTTP status, which took so long.
+	// Answered reports that a request was answered with the HTTP status, which took so long; 0: the connection was cut before.
 	Answered(status int, took time.Duration)
 }
 
 // Trace follows requests.
 type Trace interface {
-	// Request reports that a request has come and gives the one that carries its trace; over is called with the status of the answer.
+	// Request reports that a request has come and gives the one that carries its trace; over is called with the status of the answer; 0: the
+	// connection was cut before.
 	Request(r *http.Request, route, operation, id string) (_ *http.Request, over func(status int))
 	// Part reports that a part of what ctx is about begins.
 	Part(ctx context.Context, name string) (over func())
@@ -128,29 +129,54 @@ func (s *Services) logged(next handler) echo.HandlerFunc {
 			o = s.operationOf(c)
 		}
 
+		over := func(int) {}
 		if s.Trace != nil && o.id != healthzOperation && o.id != readyzOperation { // probes come all the time
-			traced, over := s.Trace.Request(c.Request(), c.Path(), o.id, id)
+			var traced *http.Request
+			traced, over = s.Trace.Request(c.Request(), c.Path(), o.id, id)
 			c.SetRequest(traced)
-			defer func() { over(c.Response().Status) }() // also when the connection is cut
 		}
 
+		cut := true // the connection, by a panic
+		defer func() {
+			status := statusOf(c, cut)
+			s.ended(r, o, status, start)
+			over(status)
+		}()
 		if err := next(r); err != nil {
 			s.writeError(err, r)
 		}
-		logs := s.Log.Enabled(contextOf(c), slog.LevelDebug)
-		if s.Meter == nil && !logs {
-			return nil
-		}
-
-		took := s.Clock.Now().Sub(start)
-		if s.Meter != nil {
-			o.meter.Answered(c.Response().Status, took)
-		}
-		if logs {
-			s.Log.LogAttrs(contextOf(c), slog.LevelDebug, "request", append(s.words(r), slog.Int("status", c.Response().Status), slog.Float64("ms", float64(took.Microseconds())/1000))...)
-		}
-
+		cut = false
 		return nil
+	}
+}
+
+// statusOf gives the status of the answer to a request that is over. Where none was begun it is statusGone if the client did not wait for it, and
+// 0 if the server cut the connection.
+func statusOf(c echo.Context, cut bool) int {
+	switch answer := c.Response(); {
+	case answer.Committed:
+		return answer.Status
+	case contextOf(c).Err() != nil:
+		return statusGone
+	case cut:
+		return 0
+	}
+	return http.StatusOK // net/http's, of a handler that writes nothing
+}
+
+// ended counts and logs a request that is over.
+func (s *Services) ended(r *request, o *operation, status int, start time.Time) {
+	logs := s.Log.Enabled(contextOf(r), slog.LevelDebug)
+	if s.Meter == nil && !logs {
+		return
+	}
+
+	took := s.Clock.Now().Sub(start)
+	if s.Meter != nil {
+		o.meter.Answered(status, took)
+	}
+	if logs {
+		s.Log.LogAttrs(contextOf(r), slog.LevelDebug, "request", append(s.words(r), slog.Int("status", status), slog.Float64("ms", float64(took.Microseconds())/1000))...)
 	}
 }
 

@@ -135,7 +135,7 @@ type Operation struct {
 // Operation makes the counter of an operation. Its series begin with its first request.
 func (m *Metrics) Operation(name string) *Operation { return &Operation{metrics: m, name: name} }
 
-// Answered counts a request with its HTTP status.
+// Answered counts a request with its HTTP status; 0: the connection was cut before it was answered.
 func (o *Operation) Answered(status int, took time.Duration) {
 	class := status / 100
 	if class < 0 || class >= len(statuses) {

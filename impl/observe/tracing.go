@@ -114,9 +114,14 @@ func (t *Tracing) Request(r *http.Request, route, operation, id string) (_ *http
 	))
 
 	return r.WithContext(ctx), func(status int) {
-		span.SetAttributes(semconv.HTTPResponseStatusCode(status))
-		if status >= http.StatusInternalServerError {
+		switch {
+		case status == 0:
+			span.SetStatus(codes.Error, "the connection was cut before an answer")
+		case status >= http.StatusInternalServerError:
 			span.SetStatus(codes.Error, http.StatusText(status))
+		}
+		if status != 0 {
+			span.SetAttributes(semconv.HTTPResponseStatusCode(status))
 		}
 		span.End()
 	}

@@ -74,6 +74,18 @@ func TestTracing_ContinuesTheTraceOfTheClient(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(s), "secret")
 }
 
+func TestTracing_RequestThatWasCutHasNoStatusOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	tracing, kept := traced(t)
+	_, over := request(t, tracing, "")
+	over(0)
+	s := called(t, kept, "POST /v2/:endpointId/run")
+	require.Equal(t, codes.Error, s.Status.Code)
+	for _, a := range s.Attributes {
+		require.NotEqualValues(t, "http.response.status_code", a.Key)
+	}
+}
+
 func TestTracing_UnsampledRequestIsNotKept(t *testing.T) {
 	t.Parallel()
 	tracing, kept := traced(t)
