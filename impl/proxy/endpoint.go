@@ -258,7 +258,7 @@ func (t toWorkers) RoundTrip(r *http.Request) (*http.Response, error) {
 				return res, nil
 			}
 		}
-		if r.Context().Err() != nil {
+		if r.Context().Err() != nil || crowded(err) {
 			return nil, err
 		}
 		if known && !dialing(err) {
@@ -298,6 +298,9 @@ func dialing(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
+
+// crowded reports whether no connection was made since there are as many as there may be, which says nothing of who was to be reached.
+func crowded(err error) bool { return compute.CodeOf(err) == compute.Unavailable }
 
 // answered finishes the answer of a worker.
 func answered(res *http.Response) error {

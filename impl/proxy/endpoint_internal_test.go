@@ -420,11 +420,11 @@ func TestHealth_IsWhatWorkersSay(t *testing.T) {
 	require.True(t, ok)
 	for code, want := range map[int]queue.Condition{200: queue.Healthy, 204: queue.Loading, 500: queue.Unhealthy, 302: queue.Unhealthy, 404: queue.Unhealthy} {
 		status <- code
-		got, detail := h.check(t.Context(), address, at)
+		got, detail, _ := h.check(t.Context(), address, at)
 		require.Equal(t, want, got, code)
 		require.Equal(t, code == 200, detail == "")
 	}
-	got, _ := h.check(t.Context(), fmt.Sprint("127.0.0.1:", closedPort(t)), at)
+	got, _, _ := h.check(t.Context(), fmt.Sprint("127.0.0.1:", closedPort(t)), at)
 	require.Equal(t, queue.Unreachable, got)
 
 	ctx, end := context.WithCancel(t.Context())

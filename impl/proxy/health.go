@@ -103,8 +103,8 @@ func (h *Health) round(ctx context.Context, now time.Time, under *sync.WaitGroup
 
 		one.busy, one.last = true, now
 		under.Go(func() {
-			condition, detail := h.check(ctx, address, w.At)
-			if ctx.Err() == nil {
+			condition, detail, asked := h.check(ctx, address, w.At)
+			if asked && ctx.Err() == nil {
 				h.crew.SetCondition(w.Endpoint, w.Worker, condition, detail)
 			}
 			h.places.Leave(w.User)
@@ -115,30 +115,33 @@ func (h *Health) round(ctx context.Context, now time.Time, under *sync.WaitGroup
 	}
 }
 
-// check asks a worker once.
-func (h *Health) check(ctx context.Context, address string, at compute.Serving) (queue.Condition, string) {
+// check asks a worker once, if it can be asked now.
+func (h *Health) check(ctx context.Context, address string, at compute.Serving) (c queue.Condition, detail string, asked bool) {
 	what := "GET " + at.HealthPath + " at its port " + strconv.Itoa(at.HealthPort)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+at.HealthPath, nil)
 	if err != nil {
-		return queue.Unhealthy, what + " is no request: see the variable " + compute.EnvHealthPath
+		return queue.Unhealthy, what + " is no request: see the variable " + compute.EnvHealthPath, true
 	}
 	req.Header.Set("User-Agent", "berth")
 	res, err := h.client.Do(req)
+	if crowded(err) {
+		return queue.Unreachable, "", false
+	}
 	if err != nil {
 		var slow net.Error
 		if errors.As(err, &slow) && slow.Timeout() && !dialing(err) {
-			return queue.Unhealthy, what + " is not answered within " + healthTimeout.String()
+			return queue.Unhealthy, what + " is not answered within " + healthTimeout.String(), true
 		}
-		return queue.Unreachable, what + " cannot be asked: nothing answers there"
+		return queue.Unreachable, what + " cannot be asked: nothing answers there", true
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, healthBody)) // of its body nothing is wanted
 	_ = res.Body.Close()
 
 	switch res.StatusCode {
 	case http.StatusOK:
-		return queue.Healthy, ""
+		return queue.Healthy, "", true
 	case http.StatusNoContent:
-		return queue.Loading, what + " says that it is not ready yet"
+		return queue.Loading, what + " says that it is not ready yet", true
 	}
-	return queue.Unhealthy, fmt.Sprintf("%s gives %d", what, res.StatusCode)
+	return queue.Unhealthy, fmt.Sprintf("%s gives %d", what, res.StatusCode), true
 }

@@ -86,3 +86,25 @@ func TestHealth_ThoseAreAskedFirstThatHaveWaitedLongest(t *testing.T) {
 		require.False(t, one.last.IsZero(), "%s was never asked", id)
 	}
 }
+
+// full is a way to pods and workers on which there are as many connections as there may be.
+func full(context.Context, string, string) (net.Conn, error) {
+	return nil, compute.Errorf(compute.Unavailable, "there are too many")
+}
+
+func TestFull_IsNoFaultOfWhoWasToBeReached(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, nil, func(c *Config) { c.Dial = full })
+	c.add(0, 1)
+	for _, res := range []answer{c.send(t, "GET", "/", ""), c.ask(t, "GET", "/", "")} {
+		detail, _ := told(t, res, 503)
+		require.Equal(t, "there are too many", detail)
+		require.Equal(t, "1", res.Header.Get("Retry-After"))
+	}
+
+	h := NewHealth(c.queue, func(id compute.WorkerID) []compute.PublishedPort { return c.ports[id] }, full, c.Log)
+	var under sync.WaitGroup
+	h.round(t.Context(), time.UnixMilli(1), &under)
+	under.Wait()
+	require.True(t, c.queue.Served()[0].Ready, "nobody could ask it")
+}

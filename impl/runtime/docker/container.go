@@ -246,7 +246,7 @@ func (h *Runtime) published(c container.InspectResponse) (all []compute.Publishe
 			if ip := bound[0].HostIP; ip.IsValid() && !ip.IsUnspecified() {
 				one.IP = ip.String()
 			}
-			one = h.reached(one, bound[0].HostIP)
+			one = h.reached(one, c.Config.Labels[labelAllocation], bound[0].HostIP)
 		}
 
 		all = append(all, one)

@@ -120,9 +120,9 @@ func (h *Runtime) publicIP() string {
 	return conn.LocalAddr().(*net.UDPAddr).IP.String()
 }
 
-// reached says, of a port that the engine published, how berth reaches it where the engine is on another machine: what is published on the
+// reached says, of a port of an allocation that the engine published, how berth reaches it where the engine is on another machine: what is published on the
 // loopback is so on that of the machine, and on every address there, and not here.
-func (h *Runtime) reached(p compute.PublishedPort, bound netip.Addr) compute.PublishedPort {
+func (h *Runtime) reached(p compute.PublishedPort, allocation string, bound netip.Addr) compute.PublishedPort {
 	if !bound.IsValid() || bound.IsUnspecified() {
 		bound = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
@@ -130,7 +130,7 @@ func (h *Runtime) reached(p compute.PublishedPort, bound netip.Addr) compute.Pub
 	switch {
 	case p.Public == 0 || machine == "":
 	case strings.HasPrefix(h.config.Host, sshScheme) && !h.config.DirectHTTP:
-		p.Via = through(h.config.Host, netip.AddrPortFrom(bound, uint16(p.Public)))
+		p.Via = through(h.config.Host, allocation, netip.AddrPortFrom(bound, uint16(p.Public)))
 	case bound.IsLoopback():
 		p.Inner = net.JoinHostPort(machine, strconv.Itoa(p.Public))
 	}

@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -18,6 +17,7 @@ import (
 	"github.com/docker/cli/cli/connhelper"
 	"github.com/docker/cli/cli/connhelper/ssh"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -25,8 +25,11 @@ import (
 // ports, and where there is one, it is nobody's to read along. Each connection is a program, which has the machine's SSH server connect
 // to the port; the programs of a machine share one connection there.
 
-// mostThrough is how many connections there may be at a time. Nobody is asked for a key before one is made.
-const mostThrough = 256
+// How many connections there may be at a time. Nobody is asked for a key before one is made.
+const (
+	mostThrough = 256
+	mostOfOne   = 128 // to the ports of one allocation
+)
 
 // sharedTime is how long, in seconds, the connection to a machine outlives the last program that used it.
 const sharedTime = "60"
@@ -34,29 +37,41 @@ const sharedTime = "60"
 // throughName ends the names of addresses that mean a port of a machine beyond SSH. Nobody else knows such a name: it cannot be looked up.
 const throughName = ".ssh.invalid"
 
-var errManyThrough = errors.New("docker: there are as many connections by SSH as there may be")
+// errManyThrough is no failure of what was to be reached.
+var errManyThrough = compute.Errorf(compute.Unavailable, "there are as many connections to the pod or worker, or to all of them, as there may be at a time")
 
-// through gives the address that means a port of the machine of an engine.
-func through(engine string, at netip.AddrPort) string {
-	return net.JoinHostPort(hex.EncodeToString([]byte(engine+" "+at.Addr().String()))+throughName, strconv.Itoa(int(at.Port())))
+// beyondSSH is a port of an allocation on a machine that is reached by SSH.
+type beyondSSH struct {
+	engine     string
+	allocation string
+	at         string // host and port, as the machine has them
+}
+
+// through gives the address that means a port of an allocation on the machine of an engine.
+func through(engine, allocation string, at netip.AddrPort) string {
+	name := strings.Join([]string{engine, allocation, at.Addr().String()}, " ")
+	return net.JoinHostPort(hex.EncodeToString([]byte(name))+throughName, strconv.Itoa(int(at.Port())))
 }
 
 // beyond reads what through gave; ok is false for any other address.
-func beyond(address string) (engine, at string, ok bool) {
+func beyond(address string) (to beyondSSH, ok bool) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", "", false
+		return to, false
 	}
 	name, ok := strings.CutSuffix(host, throughName)
 	if !ok {
-		return "", "", false
+		return to, false
 	}
 	text, err := hex.DecodeString(name)
 	if err != nil {
-		return "", "", false
+		return to, false
 	}
-	engine, ip, ok := strings.Cut(string(text), " ")
-	return engine, net.JoinHostPort(ip, port), ok
+	parts := strings.Split(string(text), " ")
+	if len(parts) != 3 {
+		return to, false
+	}
+	return beyondSSH{parts[0], parts[1], net.JoinHostPort(parts[2], port)}, true
 }
 
 // tunnels are the connections to machines beyond SSH. The zero tunnels has none.
@@ -65,48 +80,47 @@ type tunnels struct {
 	closed bool
 	dir    string            // of the sockets of shared connections; empty: there is none yet
 	shared map[string]string // arguments that tell the ssh program which one it shares, by the address of the engine
-	open   int
+	open   compute.Share[string]
 }
 
 // dial connects to an address.
 func (t *tunnels) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	engine, at, ok := beyond(address)
+	to, ok := beyond(address)
 	if !ok {
 		return (&net.Dialer{Timeout: runtime.DialTime}).DialContext(ctx, network, address)
 	}
-	spec, err := ssh.ParseURL(engine)
+	spec, err := ssh.ParseURL(to.engine)
 	if err != nil {
 		return nil, fmt.Errorf("docker: %w", err)
 	}
-	sharing, err := t.begin(engine)
+	sharing, err := t.begin(to)
 	if err != nil {
 		return nil, err
 	}
 
 	args := append([]string{"-T", "-o", "ConnectTimeout=" + strconv.Itoa(int(runtime.DialTime.Seconds()))}, sshOptions...)
-	args = append(append(append(args, sharing...), "-W", at), spec.Args()...)
+	args = append(append(append(args, sharing...), "-W", to.at), spec.Args()...)
 	program, err := connhelper.GetCommandConnectionHelper("ssh", args...)
 	if err == nil {
 		var conn net.Conn
-		if conn, err = program.Dialer(context.WithoutCancel(ctx), network, at); err == nil { // it lives as long as the connection
-			return &tunnel{Conn: conn, over: t.end}, nil
+		if conn, err = program.Dialer(context.WithoutCancel(ctx), network, to.at); err == nil { // it lives as long as the connection
+			return &tunnel{Conn: conn, over: func() { t.end(to) }}, nil
 		}
 	}
-	t.end()
+	t.end(to)
 	return nil, fmt.Errorf("docker: %w", err)
 }
 
 // begin makes room for a connection, until end, and gives the options by which it is one of those that are shared.
-func (t *tunnels) begin(engine string) (options []string, err error) {
+func (t *tunnels) begin(to beyondSSH) (options []string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.closed:
 		return nil, errClosed
-	case t.open >= mostThrough:
+	case !t.open.Enter(to.allocation, mostThrough, mostOfOne):
 		return nil, errManyThrough
 	}
-	t.open++
 	if goruntime.GOOS == "windows" { // whose ssh shares none
 		return nil, nil
 	}
@@ -116,22 +130,18 @@ func (t *tunnels) begin(engine string) (options []string, err error) {
 	}
 	if t.dir == "" {
 		if t.dir, err = os.MkdirTemp("", "berth-ssh-"); err != nil {
-			t.open--
+			t.open.Leave(to.allocation)
 			return nil, fmt.Errorf("docker: %w", err)
 		}
 		t.shared = map[string]string{}
 	}
-	if t.shared[engine] == "" {
-		t.shared[engine] = "ControlPath=" + filepath.Join(t.dir, strconv.Itoa(len(t.shared))) // short: it is that of a socket
+	if t.shared[to.engine] == "" {
+		t.shared[to.engine] = "ControlPath=" + filepath.Join(t.dir, strconv.Itoa(len(t.shared))) // short: it is that of a socket
 	}
-	return []string{"-o", "ControlMaster=auto", "-o", "ControlPersist=" + sharedTime, "-o", t.shared[engine]}, nil
+	return []string{"-o", "ControlMaster=auto", "-o", "ControlPersist=" + sharedTime, "-o", t.shared[to.engine]}, nil
 }
 
-func (t *tunnels) end() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open--
-}
+func (t *tunnels) end(to beyondSSH) { t.open.Leave(to.allocation) }
 
 // close ends the shared connections.
 func (t *tunnels) close() {

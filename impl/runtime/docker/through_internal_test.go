@@ -14,14 +14,14 @@ import (
 func TestThrough_AddressMeansAPortOfOneMachine(t *testing.T) {
 	t.Parallel()
 	at := netip.MustParseAddrPort("127.0.0.1:20001")
-	one, other := through("ssh://berth@box-1", at), through("ssh://berth@box-2", at)
+	one, other := through("ssh://berth@box-1", "pod", at), through("ssh://berth@box-2", "pod", at)
 	require.NotEqual(t, one, other, "they share no connection")
-	engine, port, ok := beyond(one)
+	to, ok := beyond(one)
 	require.True(t, ok)
-	require.Equal(t, []string{"ssh://berth@box-1", "127.0.0.1:20001"}, []string{engine, port})
+	require.Equal(t, beyondSSH{"ssh://berth@box-1", "pod", "127.0.0.1:20001"}, to)
 
 	for _, text := range []string{"127.0.0.1:80", "box.example:80", "xyz" + throughName + ":80", "6162" + throughName + ":80", throughName} {
-		_, _, ok := beyond(text)
+		_, ok := beyond(text)
 		require.False(t, ok, text)
 	}
 }
@@ -29,30 +29,37 @@ func TestThrough_AddressMeansAPortOfOneMachine(t *testing.T) {
 func TestTunnels_AreBounded(t *testing.T) {
 	t.Parallel()
 	var all tunnels
-	for range mostThrough {
-		_, err := all.begin("ssh://box")
+	box := func(allocation string) beyondSSH { return beyondSSH{engine: "ssh://box", allocation: allocation} }
+	for range mostOfOne {
+		_, err := all.begin(box("greedy"))
 		require.NoError(t, err)
 	}
-	_, err := all.dial(t.Context(), "tcp", through("ssh://box", netip.MustParseAddrPort("127.0.0.1:1")))
-	require.ErrorIs(t, err, errManyThrough)
-	all.end()
-	options, err := all.begin("ssh://another")
+	_, err := all.dial(t.Context(), "tcp", through("ssh://box", "greedy", netip.MustParseAddrPort("127.0.0.1:1")))
+	require.ErrorIs(t, err, errManyThrough, "one has as many as one may")
+	require.Equal(t, compute.Unavailable, compute.CodeOf(err))
+
+	for range mostThrough - mostOfOne {
+		_, err := all.begin(box("another"))
+		require.NoError(t, err)
+	}
+	all.end(box("greedy"))
+	options, err := all.begin(beyondSSH{engine: "ssh://another", allocation: "third"})
 	require.NoError(t, err)
-	first, err := all.begin("ssh://box")
-	require.ErrorIs(t, err, errManyThrough)
+	first, err := all.begin(box("greedy"))
+	require.ErrorIs(t, err, errManyThrough, "all have")
 	require.Empty(t, first)
 	require.NotContains(t, options, all.shared["ssh://box"], "each machine has a connection of its own")
 
-	all.end()
+	all.end(box("another"))
 	dir := all.dir
 	require.NoError(t, os.RemoveAll(dir)) // as those who tidy up do
-	_, err = all.begin("ssh://box")
+	_, err = all.begin(box("another"))
 	require.NoError(t, err)
 	require.DirExists(t, all.dir)
 	dir = all.dir
 	all.close()
 	require.NoDirExists(t, dir)
-	_, err = all.begin("ssh://box")
+	_, err = all.begin(box("another"))
 	require.ErrorIs(t, err, errClosed)
 }
 
@@ -78,19 +85,19 @@ func TestReached_IsWhereTheEngineIs(t *testing.T) {
 		"the engine of DOCKER_": {"", false, loopback, "", ""},
 	} {
 		h := &Runtime{config: Config{Host: c.host, DirectHTTP: c.direct}}
-		p := h.reached(compute.PublishedPort{Private: 80, Public: 5000}, c.bound)
+		p := h.reached(compute.PublishedPort{Private: 80, Public: 5000}, "pod", c.bound)
 		require.Equal(t, c.inner, p.Inner, name)
 		if c.via == "" {
 			require.Empty(t, p.Via, name)
 			continue
 		}
-		engine, at, ok := beyond(p.Via)
+		to, ok := beyond(p.Via)
 		require.True(t, ok, name)
-		require.Equal(t, []string{c.host, c.via}, []string{engine, at}, name)
+		require.Equal(t, beyondSSH{c.host, "pod", c.via}, to, name)
 	}
 
 	h := &Runtime{config: Config{Host: "ssh://box"}}
-	require.Equal(t, compute.PublishedPort{Private: 80}, h.reached(compute.PublishedPort{Private: 80}, netip.Addr{}), "it is not published")
-	_, _, err := net.SplitHostPort(through("ssh://box", netip.MustParseAddrPort("[::1]:80")))
+	require.Equal(t, compute.PublishedPort{Private: 80}, h.reached(compute.PublishedPort{Private: 80}, "pod", netip.Addr{}), "it is not published")
+	_, _, err := net.SplitHostPort(through("ssh://box", "pod", netip.MustParseAddrPort("[::1]:80")))
 	require.NoError(t, err)
 }
