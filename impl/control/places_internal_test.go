@@ -34,6 +34,30 @@ func TestControl_PlaceOf_SaysWhatAPodHasOfItsHost(t *testing.T) {
 	}
 }
 
+func TestPlacement_ShareOf_IsWhatComesWithGPUs(t *testing.T) {
+	t.Parallel()
+	own := l4s("a", 4)
+	own.VCPUs, own.MemoryGB = 43, 402
+	silent := l4s("s", 1)
+	silent.VCPUs, silent.MemoryGB = 0, 0
+	c := openControl(t, openStore(t), []Host{own, silent})
+	scheduled := openScheduled(t, ReportedHost{Host: own})
+
+	for name, one := range map[string]struct {
+		of              *Control
+		host            string
+		vcpus, memoryGB int64
+	}{
+		"a host of the fleet":                {c, "a", 30, 300},
+		"a host that says nothing of it":     {c, "s", 0, 0},
+		"a host that left":                   {c, "b", 0, 0},
+		"a host of a runtime that schedules": {scheduled, "a", 0, 0},
+	} {
+		vcpus, memoryGB := one.of.placement.ShareOf(one.host, compute.GPU{ID: "NVIDIA L4", Count: 3})
+		require.Equal(t, []int64{one.vcpus, one.memoryGB}, []int64{vcpus, memoryGB}, name)
+	}
+}
+
 func TestPlacement_VCPUs_AreThoseOfTheCatalog(t *testing.T) {
 	t.Parallel()
 	catalog, err := builtIn()

@@ -302,6 +302,7 @@ func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 		line = unknown
 		a.Env, a.Hostname, a.Facts = env, p.ID.Hostname(), l.facts(p)
 		a.Hosts = l.Placement.HostsFor(p)
+		limitToShare(&a, l.Placement, p.GPU)
 		if a.NetworkGB, err = volumeGB(ctx, l.Store, p.Network); err != nil {
 			return err
 		}
@@ -342,6 +343,15 @@ func gpus(g *compute.GPU, devices []string) runtime.GPUs {
 		return runtime.GPUs{}
 	}
 	return runtime.GPUs{Type: g.ID, Count: g.Count, Devices: devices}
+}
+
+// limitToShare limits what holds GPUs to the vCPUs and the memory that come with them on its host.
+func limitToShare(a *runtime.Allocation, at *control.Placement, g *compute.GPU) {
+	if g == nil {
+		return
+	}
+	vcpus, memoryGB := at.ShareOf(a.HostID, *g)
+	a.VCPUs, a.MemoryBytes = vcpus, memoryGB<<30
 }
 
 func (l *Pods) withStatus(ctx context.Context, statuses ...compute.PodStatus) (pods []compute.Pod, err error) {

@@ -79,6 +79,18 @@ func (y *yard) run() (end func()) {
 	}
 }
 
+// A GPU brings its share of the host's vCPUs and memory: the container may use no more, as others have the rest.
+func TestPods_WithGPUsAreLimitedToTheirShareOfTheHost(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	g := y.withGPUs("g")
+	pod := y.gpuPod()
+	y.step(0)
+	given := g.given[string(pod.ID)]
+	require.EqualValues(t, 8, given.VCPUs)
+	require.EqualValues(t, 64<<30, given.MemoryBytes)
+}
+
 // A container that has ended has its device no more, though its pod's row still names it: after a restart, too.
 func TestPods_DeviceIsOfTheContainerThatIsUp(t *testing.T) {
 	t.Parallel()

@@ -117,6 +117,7 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	}
 	if !e.Declared {
 		a.Hosts = l.Placement.HostsForWorker(w)
+		limitToShare(&a, l.Placement, w.GPU)
 		if a.NetworkGB, err = volumeGB(ctx, l.Store, mount); err != nil {
 			return key.ID, err
 		}

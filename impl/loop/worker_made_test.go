@@ -199,3 +199,25 @@ func TestVolumes_DataThatCannotBeRemovedYetGoesLater(t *testing.T) {
 	y.step(time.Second)
 	require.Empty(t, kept())
 }
+
+func TestWorkers_WithGPUsAreLimitedToTheirShareOfTheHost(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0, nil)
+	h := &host{Fleet: s.containers}
+	s.workers.Runtime = h
+	_, err := s.ctl.AddHost(t.Context(), control.Host{
+		ID: "g", DataCenterID: "EU-RO-1", Cloud: compute.Secure, GPU: "NVIDIA L4", GPUCount: 4, VCPUs: 33, MemoryGB: 130, DiskGB: 100,
+	})
+	require.NoError(t, err)
+
+	name, image, least, most, count := "gpu", "i", int64(1), int64(1), int64(2)
+	_, err = s.endpoints.Create(t.Context(), "u", compute.QueueEndpoint, control.EndpointChange{
+		Name: &name, Image: &image, GPU: &control.EndpointGPUChange{Pools: []string{"AMPERE_24"}, Count: &count}, WorkersMin: &least, WorkersMax: &most,
+	})
+	require.NoError(t, err)
+	s.step(0)
+	given := h.last.Load()
+	require.EqualValues(t, 2, given.GPUs.Count)
+	require.EqualValues(t, 16, given.VCPUs)
+	require.EqualValues(t, 64<<30, given.MemoryBytes)
+}
