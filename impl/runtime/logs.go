@@ -3,6 +3,7 @@ package runtime
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Stream reports where a line was written to.
@@ -64,17 +65,24 @@ func (s *Splitter) Write(at time.Time, text string) error {
 		if s.text.Len() == 0 {
 			s.at = at
 		}
-		piece, rest, end := strings.Cut(text, "\n")
-		if room := LogLimit - s.text.Len(); len(piece) > room {
-			piece, rest, end = text[:room], text[room:], true
+		piece, rest, ended := strings.Cut(text, "\n")
+		room := LogLimit - s.text.Len()
+		long := len(piece) > room
+		if long {
+			piece, rest = text[:room], text[room:]
 		}
 		s.text.WriteString(piece)
 		text = rest
 
-		if end {
-			if err := s.emit(); err != nil {
-				return err
-			}
+		var err error
+		switch {
+		case long:
+			err = s.emitPiece()
+		case ended:
+			err = s.emit()
+		}
+		if err != nil {
+			return err
 		}
 	}
 
@@ -93,4 +101,27 @@ func (s *Splitter) emit() error {
 	text := strings.TrimSuffix(s.text.String(), "\r")
 	s.text.Reset()
 	return s.Emit(Line{At: s.at, Stream: s.Stream, Text: text})
+}
+
+// emitPiece passes on what there is of a line that is too long. A character of which the rest is still to come goes with that.
+func (s *Splitter) emitPiece() error {
+	text := s.text.String()
+	end := wholeRunes(text)
+	s.text.Reset()
+	s.text.WriteString(text[end:])
+	return s.Emit(Line{At: s.at, Stream: s.Stream, Text: text[:end]})
+}
+
+// wholeRunes gives how many bytes of a text there are before a character of which it has only the beginning.
+func wholeRunes(text string) int {
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
+		if !utf8.RuneStart(text[i]) {
+			continue
+		}
+		if !utf8.FullRuneInString(text[i:]) {
+			return i
+		}
+		break
+	}
+	return len(text)
 }

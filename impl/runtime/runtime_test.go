@@ -43,6 +43,35 @@ func TestSplitter_MakesLinesOfPieces(t *testing.T) {
 	require.Len(t, lines[1].Text, 10)
 }
 
+func TestSplitter_CutsLongLinesBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	for _, char := range []string{"é", "€", "😀"} {
+		for before := range len(char) { // bytes of the character that there is room for
+			line := strings.Repeat("x", runtime.LogLimit-before) + char + "y"
+			for name, pieces := range map[string][]string{
+				"in one piece":             {line + "\n"},
+				"cut within the character": {line[:runtime.LogLimit], line[runtime.LogLimit:] + "\n"},
+				"byte by byte at the end":  {line[:runtime.LogLimit-1], line[runtime.LogLimit-1 : runtime.LogLimit], line[runtime.LogLimit : runtime.LogLimit+1], line[runtime.LogLimit+1:] + "\n"},
+			} {
+				var texts []string
+				s := runtime.Splitter{Emit: func(l runtime.Line) error { texts = append(texts, l.Text); return nil }}
+				for _, piece := range pieces {
+					require.NoError(t, s.Write(time.Unix(1, 0), piece))
+				}
+				require.Len(t, texts, 2, "%s, %d bytes of %s", name, before, char)
+				require.Len(t, texts[0], runtime.LogLimit-before, "%s, %d bytes of %s", name, before, char)
+				require.Equal(t, char+"y", texts[1], "%s, %d bytes", name, before)
+			}
+		}
+	}
+
+	var texts []string
+	s := runtime.Splitter{Emit: func(l runtime.Line) error { texts = append(texts, l.Text); return nil }}
+	binary := strings.Repeat("\x80", runtime.LogLimit+1)
+	require.NoError(t, s.Write(time.Unix(1, 0), binary+"\n"))
+	require.Equal(t, []string{binary[1:], "\x80"}, texts, "what is no text is cut anywhere")
+}
+
 func TestLogQuery_SelectsLines(t *testing.T) {
 	t.Parallel()
 	var lines []runtime.Line
