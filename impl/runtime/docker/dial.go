@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,8 +34,12 @@ const (
 	keyFile  = "key.pem"
 )
 
+// addressOf gives the address of an engine: without one that of DOCKER_HOST, as if the settings said it; empty: the usual socket.
+func addressOf(host string) string { return cmp.Or(host, os.Getenv(client.EnvOverrideHost)) }
+
 // Address gives the address of the engine that Config.Host means.
 func Address(host string) (string, error) {
+	host = addressOf(host)
 	if strings.HasPrefix(host, sshScheme) {
 		return host, nil
 	}
@@ -45,7 +50,7 @@ func Address(host string) (string, error) {
 	return engine.DaemonHost(), engine.Close()
 }
 
-// dial makes the client of an engine, without speaking to it; an empty address is DOCKER_HOST, or the usual socket.
+// dial makes the client of an engine, without speaking to it; an empty address is the usual socket.
 func dial(address, certs string) (engine *client.Client, err error) {
 	options := []client.Opt{client.FromEnv}
 	switch {

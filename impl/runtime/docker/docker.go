@@ -139,7 +139,7 @@ func newRuntime(c Config, ends *runtime.Ends) (*Runtime, error) {
 	if c.Owner == "" {
 		return nil, errors.New("docker: owner must not be empty")
 	}
-	c.Volumes = cmp.Or(c.Volumes, c.Owner)
+	c.Volumes, c.Host = cmp.Or(c.Volumes, c.Owner), addressOf(c.Host)
 	if !c.Publish.IsValid() {
 		c.Publish = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}

@@ -25,6 +25,7 @@ type Engine struct {
 // socket. The error says why there is none, and
 // Host is given with it, too.
 func Examine(ctx context.Context, host, certs string) (Engine, error) {
+	host = addressOf(host)
 	engine, err := dial(host, certs)
 	if err != nil {
 		return Engine{Host: host}, err
