@@ -107,6 +107,30 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 	}
 	defer unlock()
 
+	if err := h.removeContainer(ctx, id); err != nil {
+		return err
+	}
+	_, err = ask(ctx, func(ctx context.Context) (client.VolumeRemoveResult, error) {
+		return h.engine.VolumeRemove(ctx, h.name(id), client.VolumeRemoveOptions{})
+	})
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("persistent mount: %w", err)
+	}
+	return nil
+}
+
+// leave kills and removes the container of an allocation that is on another engine now. The data of a persistent mount stays.
+func (h *Runtime) leave(ctx context.Context, id string) error {
+	unlock, err := h.locks.Lock(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return h.removeContainer(ctx, id)
+}
+
+// removeContainer kills and removes the container, and its network with the last one. The caller has the lock.
+func (h *Runtime) removeContainer(ctx context.Context, id string) error {
 	if err := h.abort(ctx, id); err != nil {
 		return err
 	}
@@ -121,13 +145,6 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 		}
 	case !errors.Is(err, runtime.ErrUnknown):
 		return err
-	}
-
-	_, err = ask(ctx, func(ctx context.Context) (client.VolumeRemoveResult, error) {
-		return h.engine.VolumeRemove(ctx, h.name(id), client.VolumeRemoveOptions{})
-	})
-	if err != nil && !errdefs.IsNotFound(err) {
-		return fmt.Errorf("persistent mount: %w", err)
 	}
 
 	if c.Config != nil && c.Config.Labels[labelNetwork] != "" {

@@ -283,17 +283,33 @@ func (f *Fleet) on(hostID string) *engine {
 	return f.main
 }
 
-// Start starts the allocation on the engine of its host. On one that is lost it fails for good.
+// Start starts the allocation on the engine of its host. On one that is lost it fails for good. What an earlier run left on another one
+// is removed there; where that does not answer, by who looks after hosts that do again.
 func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	e := f.on(a.HostID)
+	f.mu.Lock()
+	before := f.where[a.ID]
+	f.mu.Unlock()
 	if now := e.now(); now.Lost {
 		return errors.New(lostReason(e.HostID, now.Reason))
 	}
-	err := e.do(ctx, func(ctx context.Context) error { return e.Start(ctx, a) })
-	if err == nil {
-		f.note(a.ID, e)
+	if err := e.do(ctx, func(ctx context.Context) error { return e.Start(ctx, a) }); err != nil {
+		return err
 	}
-	return err
+
+	f.note(a.ID, e)
+	if before != nil && before != e {
+		f.leave(ctx, a.ID, before)
+	}
+	return nil
+}
+
+// leave removes what an allocation has on an engine that it is not on any more, but for the data of its persistent mount.
+func (f *Fleet) leave(ctx context.Context, id string, e *engine) {
+	e.forget(id)
+	if err := e.do(ctx, func(ctx context.Context) error { return e.leave(ctx, id) }); err != nil {
+		f.config.Log.Warn("the container of an earlier run could not be removed", "allocation", id, "host", e.HostID, "error", err)
+	}
 }
 
 // Stop is that of runtime.Engines.
