@@ -25,7 +25,9 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"net"
 	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 
@@ -216,13 +218,36 @@ func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, err
 	return answer, fault(err)
 }
 
-// fault marks the errors that mean that the engine cannot be reached.
+// unreached is the error of an engine that cannot be reached. Users read it: the cause, which names the engine's address, is for the log.
+type unreached struct{ cause error }
+
+// Error is that of ErrUnavailable.
+func (e *unreached) Error() string { return runtime.ErrUnavailable.Error() }
+
+// Unwrap gives ErrUnavailable, too.
+func (e *unreached) Unwrap() []error { return []error{runtime.ErrUnavailable, e.cause} }
+
+// whole gives an error for the log: with the cause, if it has one that is not for users.
+func whole(err error) error {
+	if e, ok := errors.AsType[*unreached](err); ok {
+		return e.cause
+	}
+	return err
+}
+
+// fault marks the errors that mean that the engine cannot be reached. What it gives does not name the engine's address.
 func fault(err error) error {
+	var connection *net.OpError
+	var request *url.Error
 	switch {
 	case err == nil || errors.Is(err, runtime.ErrUnavailable):
 		return err
-	case client.IsErrConnectionFailed(err), errdefs.IsUnavailable(err), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: %w", runtime.ErrUnavailable, err)
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case client.IsErrConnectionFailed(err), errdefs.IsUnavailable(err), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &connection):
+		return &unreached{err}
+	case errors.As(err, &request):
+		return request.Err
 	}
 	return err
 }

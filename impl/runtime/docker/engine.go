@@ -36,7 +36,7 @@ type engine struct {
 	since    time.Time                // when it began or ceased to answer
 	times    int                      // it began to
 	looked   bool                     // at least once
-	reason   string                   // why it does not
+	reason   string                   // what is the matter with it though it was reached; why it was not is for the log, as it names addresses
 	has      runtime.Machine          // what the host has
 	asked    bool                     // and that was found out
 	seen     map[string]runtime.State // of allocations, when they were looked at last
@@ -73,8 +73,9 @@ func (e *engine) look() {
 	ctx, cancel := context.WithTimeout(e.fleet.ctx, lookTime)
 	defer cancel()
 	err := e.Ping(ctx)
-	e.noteReached(err == nil)
-	if err == nil && e.Ask && !e.leaving.Load() && !e.wasAsked() {
+	reached := err == nil
+	e.noteReached(reached)
+	if reached && e.Ask && !e.leaving.Load() && !e.wasAsked() {
 		err = e.find()
 	}
 	if e.fleet.ctx.Err() != nil {
@@ -83,6 +84,7 @@ func (e *engine) look() {
 
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	first := !e.looked
 	e.looked = true
 	switch was := e.answers.Load(); {
 	case err == nil && !was:
@@ -94,13 +96,16 @@ func (e *engine) look() {
 	case err != nil:
 		if was {
 			e.since = e.config.Clock.Now()
-			e.cancelCalls(err)
+			e.cancelCalls(fmt.Errorf("host %s: its engine does not", e.HostID))
 			e.listenAnew()
 		}
-		if e.reason == "" {
-			e.config.Log.Warn("the engine of the host does not answer", "address", e.Address, "error", err)
+		if was || first {
+			e.config.Log.Warn("the engine of the host does not answer", "address", e.Address, "error", whole(err))
 		}
-		e.reason = err.Error()
+		e.reason = ""
+		if reached {
+			e.reason = ": " + err.Error()
+		}
 	}
 }
 
@@ -151,7 +156,7 @@ func (e *engine) now() runtime.EngineState {
 	}
 	away := e.config.Clock.Now().Sub(e.since)
 	s.Lost = !e.reached && away >= e.fleet.config.LostAfter
-	s.Reason = fmt.Sprintf("its engine has not answered for %s: %s", away.Round(time.Second), e.reason)
+	s.Reason = fmt.Sprintf("its engine has not answered for %s%s", away.Round(time.Second), e.reason)
 	return s
 }
 
@@ -210,8 +215,11 @@ func with[T any](ctx context.Context, e *engine, call func(context.Context) (T, 
 	defer cancel()
 	defer context.AfterFunc(session, cancel)()
 	answer, err = call(within)
-	if err != nil && ctx.Err() == nil && session.Err() != nil {
+	switch _, unheard := errors.AsType[*unreached](err); {
+	case err != nil && ctx.Err() == nil && session.Err() != nil:
 		err = context.Cause(session)
+	case unheard:
+		err = fmt.Errorf("host %s: %w", e.HostID, err)
 	}
 	return answer, err
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bytes"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -110,4 +111,56 @@ func TestFleet_LeavesNothingOnTheHostOfAnEarlierRun(t *testing.T) {
 	require.False(t, first.has("berth-o-a"))
 	require.Eventually(t, up, 10*time.Second, time.Millisecond)
 	require.True(t, second.has("berth-o-a"))
+}
+
+// Users read why their pods do not go on: where an engine is, is for the log.
+func TestFleet_AddressesOfEnginesAreForTheLog(t *testing.T) {
+	t.Parallel()
+	var log syncBuffer
+	one := newFakeEngine(t)
+	f := openFleet(t, slog.New(slog.NewTextHandler(&log, nil)), one)
+	require.NoError(t, f.Start(t.Context(), runtime.Allocation{ID: "a", Image: "i", HostID: "1"}))
+	require.Eventually(t, func() bool { return one.has("berth-o-a") }, 10*time.Second, time.Millisecond)
+	e := f.on("1")
+
+	address := one.Listener.Addr().String()
+	one.CloseClientConnections()
+	one.Close()
+	err := f.Stop(t.Context(), "a", 0)
+	require.ErrorIs(t, err, runtime.ErrUnavailable)
+	require.Contains(t, err.Error(), "host 1")
+	require.NotContains(t, err.Error(), address)
+
+	e.look()
+	state := f.EngineStates()["1"]
+	require.False(t, state.Answers)
+	require.Regexp(t, `^its engine has not answered for \d+s$`, state.Reason)
+	err = f.Stop(t.Context(), "a", 0)
+	require.ErrorIs(t, err, runtime.ErrUnavailable)
+	require.Regexp(t, `^the runtime does not answer: host 1: its engine has not answered for \d+s$`, err.Error())
+	require.Contains(t, log.String(), address)
+
+	err = f.main.Ping(t.Context())
+	require.ErrorIs(t, err, runtime.ErrUnavailable)
+	require.NotContains(t, err.Error(), "/nowhere/docker.sock")
+	require.Contains(t, whole(err).Error(), "/nowhere/docker.sock")
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "/nowhere/docker.sock") }, 10*time.Second, time.Millisecond)
+}
+
+// syncBuffer is a buffer that several write to.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

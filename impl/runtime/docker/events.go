@@ -1,7 +1,10 @@
 package docker
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io"
 
 	"github.com/moby/moby/api/types/events"
 	"github.com/moby/moby/client"
@@ -12,6 +15,7 @@ import (
 func (h *Runtime) listen() {
 	filters := h.label().Add("type", string(events.ContainerEventType))
 	filters.Add("event", string(events.ActionDie), string(events.ActionDestroy), string(events.ActionRemove))
+	silent := false
 	for h.ctx.Err() == nil {
 		ctx, end := context.WithCancel(h.ctx)
 		stream := h.engine.Events(ctx, client.EventsListOptions{Filters: filters})
@@ -24,8 +28,14 @@ func (h *Runtime) listen() {
 			select {
 			case m := <-stream.Messages:
 				h.receive(m)
-			case <-stream.Err:
+			case err := <-stream.Err:
 				open = false
+				was := silent
+				_, silent = errors.AsType[*unreached](fault(err))
+				silent = silent && !errors.Is(err, io.EOF) // it could be reached until now
+				if silent && !was && ctx.Err() == nil {
+					h.config.Log.Warn("the engine cannot be reached", "address", cmp.Or(h.config.Host, h.engine.DaemonHost()), "error", err)
+				}
 			}
 		}
 

@@ -36,7 +36,7 @@ func Examine(ctx context.Context, host, certs string) (Engine, error) {
 		return engine.Info(ctx, client.InfoOptions{})
 	})
 	if err != nil {
-		return e, err
+		return e, whole(err)
 	}
 
 	info := answer.Info
