@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -200,9 +201,14 @@ func refusal(what string, answer *http.Response) error {
 
 // unreachable marks an error that means that no answer came.
 func unreachable(what string, err error) error {
-	var address *url.Error
-	if errors.As(err, &address) {
+	if address, ok := errors.AsType[*url.Error](err); ok {
 		err = address.Err // without the address, which may have a password in it
+	}
+	if connection, ok := errors.AsType[*net.OpError](err); ok {
+		err = connection.Err // users read why a pod does not go on, and the server's address is not for them
+	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		err = errors.New(name.Err)
 	}
 	return fmt.Errorf("%w: kubernetes: %s: %w", runtime.ErrUnavailable, what, err)
 }
