@@ -23,6 +23,7 @@ type holder struct {
 
 	loading sync.Mutex // held while a state is loaded, and from Close on
 	over    bool
+	again   *group // tries to begin a service after a load in which none began
 
 	mu           sync.RWMutex // held for writing while there is no service
 	now          *service
@@ -33,7 +34,9 @@ type holder struct {
 // newHolder makes one that has no service yet.
 func newHolder(g ground) *holder {
 	undone := g.config.probe.undone
-	return &holder{ground: g, requests: &sync.WaitGroup{}, inner: &undo{undone: undone}, early: &undo{undone: undone}}
+	return &holder{
+		ground: g, again: newGroup(context.Background()), requests: &sync.WaitGroup{}, inner: &undo{undone: undone}, early: &undo{undone: undone},
+	}
 }
 
 // held gives the ground of a service of the holder.
@@ -68,11 +71,12 @@ func (h *holder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.handler.ServeHTTP(w, r)
 }
 
-// close has no state loaded any more.
+// close has no state loaded any more, and no service begun.
 func (h *holder) close() {
 	h.loading.Lock()
-	defer h.loading.Unlock()
 	h.over = true
+	h.loading.Unlock()
+	_ = h.again.end() // it never fails
 }
 
 // replace ends the service, puts the database of the file in the place of its own, and begins a new one. If that fails the service goes on with
@@ -89,25 +93,94 @@ func (h *holder) replace(ctx context.Context, file string) (err error) {
 
 	path := filepath.Join(c.Data, databaseFile)
 	before := path + beforeLoad
-	if err := errors.Join(ending, sqlite.RemoveFiles(before), setAside(path, before)); err != nil {
-		return errors.Join(err, setBack(before, path), h.begin(ctx, c))
+	remove := func() error { return sqlite.RemoveFiles(path) }
+	back := func() error { return setBack(before, path) }
+	begin := func() error { return h.begin(ctx, c) }
+
+	if err := errors.Join(ending, sqlite.RemoveFiles(before)); err != nil {
+		return errors.Join(err, h.goBack(begin))
+	}
+	if err := setAside(path, before); err != nil {
+		return errors.Join(err, h.goBack(back, begin))
 	}
 	c.loaded("set aside")
 	err = os.Rename(file, path)
 	if err == nil {
 		c.loaded("replaced")
-		err = h.begin(ctx, c)
+		err = begin()
 	}
-	if err == nil {
-		c.loaded("begun")
-		return errors.Join(atomicfile.SyncDir(c.Data), sqlite.RemoveFiles(before))
+	if err != nil {
+		return errors.Join(err, h.goBack(remove, back, begin))
 	}
-	return errors.Join(err, sqlite.RemoveFiles(path), setBack(before, path), h.begin(ctx, c))
+	c.loaded("begun")
+	return errors.Join(atomicfile.SyncDir(c.Data), sqlite.RemoveFiles(before))
+}
+
+// againTick is how long it takes until it is tried again to begin a service.
+const againTick = time.Second
+
+// goBack takes the steps to a service with what there was before a load. Where one fails it is tried again, beside what else is done, until all
+// have succeeded: the service that has ended answers meanwhile, which is not ready, since its store is closed.
+func (h *holder) goBack(steps ...func() error) error {
+	left, err := takeSteps(steps)
+	if err != nil {
+		h.ground.config.Log.Error("after a load that failed no service could be begun: it is tried again", "error", err)
+		h.again.running.Go(func() { h.tryAgain(left) })
+	}
+	return err
+}
+
+// tryAgain takes the steps that are left, over and over, until none is or the server closes.
+func (h *holder) tryAgain(left []func() error) {
+	for {
+		passed, stop := compute.SystemClock{}.After(againTick)
+		select {
+		case <-passed:
+		case <-h.again.ctx.Done():
+			stop()
+			return
+		}
+		if left = h.takeOn(left); len(left) == 0 {
+			return
+		}
+	}
+}
+
+// takeOn takes the steps until one fails, and gives those that are left: none if the server closes.
+func (h *holder) takeOn(steps []func() error) (left []func() error) {
+	h.loading.Lock()
+	defer h.loading.Unlock()
+	if h.over {
+		return nil
+	}
+
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	left, err := takeSteps(steps)
+	if err != nil {
+		h.ground.config.Log.Warn("still no service could be begun", "error", err)
+	} else {
+		h.ground.config.Log.Info("the service has begun again, with what there was before the load that failed")
+	}
+	return left
+}
+
+// takeSteps takes the steps until one fails, and gives that one and those after it.
+func takeSteps(steps []func() error) (left []func() error, err error) {
+	for i, step := range steps {
+		if err := step(); err != nil {
+			return steps[i:], err
+		}
+	}
+	return nil, nil
 }
 
 // setAside renames a database, then its log: one that another program reads keeps that when it is closed, and what takes its place must not get it.
 func setAside(from, to string) error {
-	return errors.Join(os.Rename(from, to), renameBeside(from, to))
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return renameBeside(from, to)
 }
 
 // setBack is the other way round, if a database was set aside: it is there again once its log is.
@@ -115,7 +188,10 @@ func setBack(from, to string) error {
 	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(renameBeside(from, to), os.Rename(from, to))
+	if err := renameBeside(from, to); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
 }
 
 // renameBeside renames what SQLite keeps beside a database.

@@ -202,6 +202,7 @@ func (c *controls) LoadState(ctx context.Context, name string) (err error) {
 	if h.over {
 		return errNotOwner
 	}
+	c = h.now.controls // another load may have ended the service of these
 
 	ctx = context.WithoutCancel(ctx) // half a state is none
 	half := filepath.Join(c.config.Data, databaseFile+".loading")
