@@ -99,12 +99,20 @@ func (o observers) requests() httpapi.Trace {
 	return o.tracing
 }
 
-// watch has the metrics show how the sources stand until it is undone.
+// watch has the metrics show how the sources stand until it is undone: then what is kept of the endpoints and jobs of the service goes, too,
+// since nobody would notice here that they end.
 func (o observers) watch(s observe.Sources, u *undo) {
+	if o.tracing != nil {
+		u.push("traces of jobs", func() error {
+			o.tracing.DroppedAll()
+			return nil
+		})
+	}
 	if o.metrics != nil {
 		o.metrics.Watch(&s)
 		u.push("metrics", func() error {
 			o.metrics.Watch(nil)
+			o.metrics.ForgetEndpoints()
 			return nil
 		})
 	}

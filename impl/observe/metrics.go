@@ -217,6 +217,13 @@ func (e *Endpoint) Forget() {
 	})
 }
 
+// ForgetEndpoints ends the series of all endpoints: the service is over that counted their jobs.
+func (m *Metrics) ForgetEndpoints() {
+	for _, series := range []interface{ Reset() }{m.submitted, m.lost, m.delays, m.executions, m.ended} {
+		series.Reset()
+	}
+}
+
 // Committed counts a commit of the store that so many writes shared.
 func (m *Metrics) Committed(writes int, took time.Duration) {
 	m.batches.Observe(float64(writes))

@@ -164,6 +164,13 @@ func (t *Tracing) Dropped(id compute.JobID) {
 	delete(t.jobs, id)
 }
 
+// DroppedAll forgets all jobs.
+func (t *Tracing) DroppedAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.jobs)
+}
+
 // Waits begins the span of a request's wait for the job.
 func (t *Tracing) Waits(ctx context.Context, id compute.JobID) (over func()) {
 	_, span := t.tracer.Start(ctx, "wait", trace.WithAttributes(jobID(id)))

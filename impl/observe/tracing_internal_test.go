@@ -142,6 +142,8 @@ func TestTracing_FollowsOnlySoManyJobs(t *testing.T) {
 	require.Len(t, tracing.jobs, followedJobs)
 	tracing.Dropped("1")
 	require.Len(t, tracing.jobs, followedJobs-1)
+	tracing.DroppedAll()
+	require.Empty(t, tracing.jobs)
 }
 
 func TestTracing_RefusesAnEndpointThatIsNoURL(t *testing.T) {

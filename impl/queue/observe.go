@@ -30,6 +30,8 @@ type Trace interface {
 	Submitted(ctx context.Context, id compute.JobID)
 	// Dropped reports that it was not.
 	Dropped(id compute.JobID)
+	// DroppedAll reports that nothing more follows about any job.
+	DroppedAll()
 	// Waits reports that a request waits for the end of a job, until the function that it gives is called.
 	Waits(ctx context.Context, id compute.JobID) (over func())
 	// Taken reports that a worker gets the job.

@@ -30,6 +30,7 @@ type followed struct{ reports }
 
 func (f *followed) Submitted(context.Context, compute.JobID) { f.add("submitted") }
 func (f *followed) Dropped(compute.JobID)                    { f.add("dropped") }
+func (f *followed) DroppedAll()                              { f.add("dropped all") }
 func (f *followed) Taken(_ context.Context, j compute.Job)   { f.add("taken %s", j.WorkerID) }
 func (f *followed) Ended(_ context.Context, j compute.Job)   { f.add("ended %s", j.Status) }
 func (f *followed) Waits(context.Context, compute.JobID) func() {
@@ -112,6 +113,15 @@ func TestTrace_IsNotifiedOfEarlyAndUnstoredJobs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, compute.JobInQueue, j.Status)
 	require.Equal(t, reports{"submitted", "waits", "over"}, f.reports)
+}
+
+func TestTrace_FollowsNoJobThatIsCleared(t *testing.T) {
+	t.Parallel()
+	b, _, f := watched(t)
+	b.run(queue.Submission{})
+	b.forgetJobs()
+	b.queue.Clear()
+	require.Equal(t, reports{"submitted", "dropped all"}, f.reports)
 }
 
 func TestDispatcher_ViewShowsWhatWaitsAndWorks(t *testing.T) {

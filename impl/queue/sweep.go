@@ -152,6 +152,9 @@ func (q *Queue) Clear() {
 	}
 
 	q.mu.Unlock()
+	if q.hooks.Trace != nil {
+		q.hooks.Trace.DroppedAll()
+	}
 	q.hooks.Demand()
 }
 
