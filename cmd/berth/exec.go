@@ -101,7 +101,7 @@ func newWorkerExecCommand(r *resource[rest.Endpoint]) *cobra.Command {
 				if len(list.Workers) == 0 {
 					return &failure{code: exitFailed, cause: fmt.Errorf("endpoint %s has no worker", args[0]), hint: "a job, or berth endpoints update --workers-min 1, starts one"}
 				}
-				id, _ = newest(list)
+				id = newestUp(list.Workers)
 			}
 
 			in := func(server string, p controls.ExecPodParams) (*http.Request, error) {
@@ -113,6 +113,17 @@ func newWorkerExecCommand(r *resource[rest.Endpoint]) *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().StringVar(&worker, "worker", "", "id of the worker")
 	return cmd
+}
+
+// newestUp gives the worker that is meant if none is named: the newest one that is up, else the newest one, of which the server says why no
+// command runs in it.
+func newestUp(workers []rest.Worker) string {
+	for _, w := range workers {
+		if w.StartedAt.Pointer() != nil {
+			return w.ID
+		}
+	}
+	return workers[0].ID
 }
 
 // execRequest makes the request that runs a command in something.

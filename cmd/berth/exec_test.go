@@ -8,10 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/nullable"
 	"github.com/berthdev/berth/impl/setting"
 )
 
@@ -44,6 +47,20 @@ func TestExec_RunsCommandsInPodsAndWorkers(t *testing.T) {
 
 	s.document("pods", "stop", id, "--wait")
 	s.refuses(exitRefused, "berth: 409 Conflict: the pod is EXITED: commands run in it once it is RUNNING\n", "pods", "exec", id)
+}
+
+func TestExec_WithoutANameIsInTheNewestWorkerThatIsUp(t *testing.T) {
+	t.Parallel()
+	none, at := nullable.NewNullNullable[time.Time](), nullable.NewNullableWithValue(time.Now())
+	begins := rest.Worker{ID: "begins", Status: rest.WorkerStatusINITIALIZING, StartedAt: none}
+	full := rest.Worker{ID: "full", Status: rest.WorkerStatusTHROTTLED, StartedAt: none}
+	failing := rest.Worker{ID: "failing", Status: rest.WorkerStatusUNHEALTHY, StartedAt: at}
+	idle := rest.Worker{ID: "idle", Status: rest.WorkerStatusIDLE, StartedAt: at}
+	for want, workers := range map[string][]rest.Worker{
+		"idle": {begins, full, idle, failing}, "failing": {full, failing, idle}, "begins": {begins, full},
+	} {
+		require.Equal(t, want, newestUp(workers))
+	}
 }
 
 func TestCopy_BringsFilesAndFoldersBothWays(t *testing.T) {
