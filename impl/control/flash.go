@@ -274,7 +274,7 @@ func (f *Flash) Endpoint(ctx context.Context, user compute.UserID, app, environm
 func ownApp(tx store.FlashApps, user compute.UserID, id compute.FlashAppID) (compute.FlashApp, error) {
 	app, err := tx.FlashApp(id)
 	if compute.CodeOf(err) == compute.NotFound || err == nil && app.UserID != user {
-		err = noApp(string(id))
+		return compute.FlashApp{}, noApp(string(id))
 	}
 	return app, err
 }
@@ -286,7 +286,7 @@ func ownEnvironment(tx store.FlashApps, user compute.UserID, id compute.FlashEnv
 		_, err = ownApp(tx, user, e.AppID)
 	}
 	if compute.CodeOf(err) == compute.NotFound {
-		err = noEnvironment(string(id))
+		return compute.FlashEnvironment{}, noEnvironment(string(id))
 	}
 	return e, err
 }

@@ -348,7 +348,7 @@ func (f *Flash) Sweep(ctx context.Context) error {
 func ownBuild(tx store.FlashBuilds, user compute.UserID, id compute.FlashBuildID) (compute.FlashBuild, error) {
 	b, err := tx.FlashBuild(id)
 	if compute.CodeOf(err) == compute.NotFound || err == nil && (b.UserID != user || b.CreatedAt.IsZero()) {
-		err = noFlashBuild(id)
+		return compute.FlashBuild{}, noFlashBuild(id)
 	}
 	return b, err
 }

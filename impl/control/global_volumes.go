@@ -87,7 +87,7 @@ func nameGlobalVolume(v *compute.GlobalVolume, name string) error {
 func ownGlobalVolume(tx store.GlobalVolumes, user compute.UserID, id compute.VolumeID) (compute.GlobalVolume, error) {
 	v, err := tx.GlobalVolume(id)
 	if err == nil && v.UserID != user {
-		err = compute.Errorf(compute.NotFound, "global volume %q does not exist", id)
+		return compute.GlobalVolume{}, compute.Errorf(compute.NotFound, "global volume %q does not exist", id)
 	}
 	return v, err
 }

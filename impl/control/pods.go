@@ -283,7 +283,7 @@ func (c *Control) DeletePod(ctx context.Context, user compute.UserID, id compute
 func ownPod(tx store.Pods, user compute.UserID, id compute.PodID) (compute.Pod, error) {
 	pod, err := tx.Pod(id)
 	if err == nil && (pod.UserID != user || pod.Status == compute.PodTerminated) {
-		err = compute.Errorf(compute.NotFound, "pod %q does not exist", id)
+		return compute.Pod{}, compute.Errorf(compute.NotFound, "pod %q does not exist", id)
 	}
 	return pod, err
 }

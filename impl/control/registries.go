@@ -136,7 +136,7 @@ func (r *Registries) login(one compute.Registry) (l compute.Login, err error) {
 func ownRegistry(tx store.Registries, user compute.UserID, id compute.RegistryID) (compute.Registry, error) {
 	one, err := tx.Registry(id)
 	if err == nil && one.UserID != user {
-		err = noRegistry(id)
+		return compute.Registry{}, noRegistry(id)
 	}
 	return one, err
 }

@@ -203,7 +203,7 @@ func checkSecret(value, description *string) error {
 func ownSecret(tx store.Secrets, user compute.UserID, id compute.SecretID) (compute.Secret, error) {
 	one, err := tx.Secret(id)
 	if err == nil && one.UserID != user {
-		err = compute.Errorf(compute.NotFound, "secret %q does not exist", id)
+		return compute.Secret{}, compute.Errorf(compute.NotFound, "secret %q does not exist", id)
 	}
 	return one, err
 }

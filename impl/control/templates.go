@@ -275,7 +275,7 @@ func namePorts(t *compute.Template, names map[string]string) error {
 func readableTemplate(tx store.Templates, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
 	t, err := tx.Template(id)
 	if err == nil && t.UserID != user && !t.Public {
-		err = compute.Errorf(compute.NotFound, "template %q does not exist", id)
+		return compute.Template{}, compute.Errorf(compute.NotFound, "template %q does not exist", id)
 	}
 	return t, err
 }
@@ -284,7 +284,7 @@ func readableTemplate(tx store.Templates, user compute.UserID, id compute.Templa
 func ownTemplate(tx store.Templates, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
 	t, err := tx.Template(id)
 	if err == nil && t.UserID != user {
-		err = compute.Errorf(compute.NotFound, "template %q does not exist", id)
+		return compute.Template{}, compute.Errorf(compute.NotFound, "template %q does not exist", id)
 	}
 	return t, err
 }

@@ -130,7 +130,7 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 func ownVolume(tx store.Volumes, user compute.UserID, id compute.VolumeID) (compute.Volume, error) {
 	v, err := tx.Volume(id)
 	if err == nil && v.UserID != user {
-		err = compute.Errorf(compute.NotFound, "network volume %q does not exist", id)
+		return compute.Volume{}, compute.Errorf(compute.NotFound, "network volume %q does not exist", id)
 	}
 	return v, err
 }
