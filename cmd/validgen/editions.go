@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -50,6 +51,8 @@ func loadEditions(spec, dir string) ([]edition, error) {
 		switch {
 		case at == 0 && e.document != base:
 			return nil, o.failf(get(o.root, "info"), "#/info", "the version %q is that of %s itself", e.name, spec)
+		case at < 0 && e.suffix == "":
+			return nil, o.failf(get(o.root, "info"), "#/info", "the version %q has no letter and no digit, of which Go names are made", e.name)
 		case at < 0 && slices.ContainsFunc(editions[1:], func(other edition) bool { return other.suffix == e.suffix }):
 			return nil, o.failf(get(o.root, "info"), "#/info", "the version %q makes the Go name %s, and so does another one", e.name, e.suffix)
 		case at < 0:
@@ -297,7 +300,7 @@ func (c *classes) others(edition int, path ...string) string {
 }
 
 // otherValues gives, by value, the editions whose enum has values that this one's does not have, for the generated code: that of the same
-// component, or of what stands at the same place.
+// component, or of what stands at the same place; of a parameter, that of the one with its name.
 func (c *classes) otherValues(edition int, schema *yaml.Node, place string, here []string) string {
 	path := strings.Split(strings.TrimPrefix(place, "#/"), "/")
 	for i, name := range path {
@@ -315,7 +318,7 @@ func (c *classes) otherValues(edition int, schema *yaml.Node, place string, here
 		if i == edition {
 			continue
 		}
-		enum := get(e.root, append(slices.Clone(path), "enum")...)
+		enum := get(c.counterpart(edition, i, path), "enum")
 		if enum == nil {
 			continue
 		}
@@ -331,6 +334,36 @@ func (c *classes) otherValues(edition int, schema *yaml.Node, place string, here
 		}
 	}
 	return strings.TrimSuffix(strings.ReplaceAll(othersOf(values, in), "\n", " "), ", ")
+}
+
+// counterpart gives what another edition has for the schema at the path, which may be that of a parameter, with the values of its items if it is
+// a list: the operations of the other edition may have that elsewhere among theirs. nil: it has none.
+func (c *classes) counterpart(edition, other int, path []string) *yaml.Node {
+	here, there := c.editions[edition], c.editions[other]
+	var found *yaml.Node
+	switch {
+	case len(path) == 3 && path[0] == "components" && path[1] == "parameters":
+		found = get(there.root, path...)
+	case len(path) == 5 && path[0] == "paths" && path[3] == "parameters":
+		i, err := strconv.Atoi(path[4])
+		all := here.parametersOf(get(here.root, path[:2]...), get(here.root, path[:3]...))
+		if err != nil || i >= len(all) {
+			return nil
+		}
+		for _, p := range there.parametersOf(get(there.root, path[:2]...), get(there.root, path[:3]...)) {
+			if p.same(all[i]) {
+				found = p.Node
+			}
+		}
+	default:
+		return get(there.root, path...)
+	}
+
+	schema, _ := there.resolve(get(found, "schema"))
+	if items := get(schema, "items"); items != nil {
+		schema, _ = there.resolve(items)
+	}
+	return schema
 }
 
 // othersOf writes which editions have each of the names.

@@ -164,21 +164,10 @@ type parameter struct {
 	name string // that it has under components, or none
 }
 
-// operationParameters gives the checks of an operation's parameters: those of its path, then its own, which may replace them.
-// One under components is declared there, once.
+// operationParameters gives the checks of an operation's parameters. One under components is declared there, once.
 func (g *generator) operationParameters(path member, op *yaml.Node, place string) (string, error) {
-	own := g.parameterList(op)
-	var all []parameter
-	for _, p := range g.parameterList(path.value) {
-		if !slices.ContainsFunc(own, func(o parameter) bool {
-			return text(get(o.Node, "name")) == text(get(p.Node, "name")) && text(get(o.Node, "in")) == text(get(p.Node, "in"))
-		}) {
-			all = append(all, p)
-		}
-	}
-
 	var b strings.Builder
-	for i, p := range append(all, own...) {
+	for i, p := range g.parametersOf(path.value, op) {
 		here := place + "/parameters/" + strconv.Itoa(i)
 		if p.name != "" {
 			here = "#/components/parameters/" + escape(p.name)
@@ -206,6 +195,22 @@ func (g *generator) operationParameters(path member, op *yaml.Node, place string
 	}
 
 	return b.String(), nil
+}
+
+// parametersOf gives the parameters of an operation: those of its path, then its own, which may replace them.
+func (d *document) parametersOf(path, op *yaml.Node) (all []parameter) {
+	own := d.parameterList(op)
+	for _, p := range d.parameterList(path) {
+		if !slices.ContainsFunc(own, p.same) {
+			all = append(all, p)
+		}
+	}
+	return append(all, own...)
+}
+
+// same reports whether both are one parameter to who sends it.
+func (p parameter) same(other parameter) bool {
+	return text(get(p.Node, "name")) == text(get(other.Node, "name")) && text(get(p.Node, "in")) == text(get(other.Node, "in"))
 }
 
 // letters leaves out what no Go name has.

@@ -73,6 +73,8 @@ func TestEditions_HaveVersionsThatTellThemApart(t *testing.T) {
 	require.ErrorContains(t, err, `/1.overlay.yaml:2: #/info: the version "1" is that of `)
 	_, err = loaded(t, map[string]string{"a-b": overlayOf("a-b", "asked.yaml", changed), "a.b": overlayOf("a.b", "asked.yaml", changed)})
 	require.ErrorContains(t, err, `/a.b.overlay.yaml:2: #/info: the version "a.b" makes the Go name AB, and so does another one`)
+	_, err = loaded(t, map[string]string{"--": overlayOf("'--'", "asked.yaml", changed)})
+	require.ErrorContains(t, err, `/--.overlay.yaml:2: #/info: the version "--" has no letter and no digit, of which Go names are made`)
 }
 
 // Which editions have a parameter of the query is said once, in the order of the parameters' names.
@@ -86,6 +88,27 @@ func TestEdition_NamesEveryEditionThatHasAParameter(t *testing.T) {
 	require.Contains(t, string(code), "var othersOfListThings = validate.Elsewhere{\n\t\"kind\": {\"b\"},\n\t\"page\": {\"b\", \"c\"},\n}\n")
 	require.Contains(t, string(code), "var othersOfListThingsC = validate.Elsewhere{\n\t\"kind\": {\"b\"},\n}\n")
 	require.NotContains(t, string(code), "othersOfListThingsB")
+}
+
+// Which editions have a value of a parameter is said wherever they have the parameter.
+func TestEdition_NamesEveryEditionThatHasAValueOfAParameter(t *testing.T) {
+	t.Parallel()
+	const list, id, first = "$.paths['/things'].get", "$.components.parameters.Id.schema", "{name: a, in: query, schema: {type: string}}"
+	kind := func(values string) string {
+		return "{name: kind, in: query, schema: {type: string, enum: " + values + "}}"
+	}
+	kinds := func(values string) string {
+		return "{name: kinds, in: query, schema: {type: array, items: {type: string, enum: " + values + "}}}"
+	}
+	code, err := generate(askedIn(t,
+		updates(list, "{parameters: ["+kind("[one]")+", "+kinds("[one]")+"]}")+updates(id, "{enum: [one]}"),
+		updates(list, "{parameters: ["+first+", "+kind("[one, two]")+", "+kinds("[one, three]")+"]}")+updates(id, "{enum: [one, four]}"),
+	), models{"trace": {name: "Trace"}}, "x", "asked.yaml")
+	require.NoError(t, err)
+	for _, value := range []string{"two", "three", "four"} {
+		require.Contains(t, string(code), `Enum: []string{"one"}, Elsewhere: validate.Elsewhere{"`+value+`": {"c"}}`)
+	}
+	require.NotContains(t, string(code), `Elsewhere: validate.Elsewhere{"one"`)
 }
 
 func TestEditions_AreReadFromTheDirectoryAlone(t *testing.T) {
