@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -40,8 +41,13 @@ var (
 	logins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(://[^\s/?#"@:]*:)[^\s/?#"@]+@`) })
 )
 
-// Text masks what is secret wherever it stands: tokens of keys, passwords and keys in URLs, and the credentials of the request.
+// Text masks what is secret wherever it stands: tokens of keys, passwords and keys in URLs, and the credentials of the request. Where these are
+// more than any client needs, it masks all of the text: to look for each would take as many times as long.
 func Text(text []byte, credentials ...string) []byte {
+	if len(credentials) > mostCredentials {
+		return Hide(text, false)
+	}
+
 	for _, c := range credentials {
 		if len(c) >= shortestCredential {
 			text = bytes.ReplaceAll(text, []byte(c), []byte(Masked))
@@ -105,6 +111,16 @@ func isKeyParameter(text []byte) bool {
 
 // shortestCredential is how long one is at least that is looked for in texts: a shorter one is a part of words.
 const shortestCredential = 8
+
+// mostCredentials is how many of a request are looked for in texts.
+const mostCredentials = 8
+
+// lookedFor gives the credentials that are looked for in texts, each once and the longest first, of which another one may be a part.
+func lookedFor(credentials []string) []string {
+	long := slices.DeleteFunc(slices.Clone(credentials), func(c string) bool { return len(c) < shortestCredential })
+	slices.SortFunc(long, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	return slices.Compact(long)
+}
 
 // secretHeaders are those whose values are secret.
 var secretHeaders = []string{"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key"}

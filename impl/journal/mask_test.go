@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -145,6 +146,26 @@ func TestExchange_KeepsNoKey(t *testing.T) {
 	require.Equal(t, []Header{{"Location", "/x?api_key=***"}, {"Set-Cookie", "***"}}, e.Response.Headers)
 	require.Equal(t, `{"input":"*** ***"}`, e.Request.Body.Text)
 	require.Equal(t, `{"key":"***"}`, e.Response.Body.Text)
+}
+
+func TestExchange_LooksForFewCredentials(t *testing.T) {
+	t.Parallel()
+	masked := func(n int) *Entry {
+		x := Exchange{Path: "/v2/pods", Query: "x=1", Request: Sent{Body: []byte("secret-of-0 secret-of-0-and-more kept")}}
+		for i := range n {
+			x.Credentials = append(x.Credentials, "short", "secret-of-"+strconv.Itoa(i), "secret-of-0", "secret-of-0-and-more")
+		}
+		return sent(New(DefaultBounds()), x)
+	}
+
+	e := masked(mostCredentials - 1)
+	require.Equal(t, "*** *** kept", e.Request.Body.Text, "each counts once, and none stays in part")
+	require.Equal(t, []string{"/v2/pods", "x=1"}, []string{e.Path, e.Query})
+
+	e = masked(mostCredentials)
+	require.Equal(t, Masked, e.Request.Body.Text)
+	require.Equal(t, []string{"/***/***", Masked}, []string{e.Path, e.Query})
+	require.Empty(t, e.Response.Body.Text)
 }
 
 func TestExchange_MasksBeforeItCuts(t *testing.T) {

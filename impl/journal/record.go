@@ -95,6 +95,7 @@ func (j *Journal) End(r *Record, x Exchange) {
 
 // Masked gives the exchange as an entry without secrets, which has at most that many bytes of each body.
 func (x Exchange) Masked(most int) *Entry {
+	x.Credentials = lookedFor(x.Credentials)
 	resources := slices.Clone(x.Resources)
 	for i := range resources {
 		resources[i].ID = bounded(string(Text([]byte(resources[i].ID), x.Credentials...)))
