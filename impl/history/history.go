@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/queue"
 )
@@ -50,7 +52,8 @@ type Fleet struct {
 type History struct {
 	clock    compute.Clock
 	sources  Sources
-	sampling sync.Mutex // held while a sample is taken
+	sampling sync.Mutex         // held while a sample is taken
+	asked    singleflight.Group // of those who ask
 
 	mu        sync.Mutex
 	taken     time.Time // when the last sample was
@@ -132,15 +135,19 @@ func (f *Fleet) add(e Endpoint) {
 	f.InProgress += e.InProgress
 }
 
-// now takes a sample unless there is one of this moment, so that who asks sees how it stands.
+// now takes a sample unless there is one of this moment, so that who asks sees how it stands. All who ask at once have the same one, which is
+// taken to its end, whoever of them goes.
 func (h *History) now(ctx context.Context) error {
-	h.mu.Lock()
-	old := h.taken.IsZero() || h.clock.Now().Sub(h.taken) >= fresh
-	h.mu.Unlock()
-	if !old {
-		return nil
-	}
-	return h.Sample(ctx)
+	_, err, _ := h.asked.Do("", func() (any, error) {
+		h.mu.Lock()
+		old := h.taken.IsZero() || h.clock.Now().Sub(h.taken) >= fresh
+		h.mu.Unlock()
+		if !old {
+			return nil, nil
+		}
+		return nil, h.Sample(context.WithoutCancel(ctx))
+	})
+	return err
 }
 
 // Endpoint gives the samples of an endpoint, oldest first; none of an unknown one. The error is that of the store.

@@ -3,6 +3,8 @@ package history_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,6 +129,49 @@ func TestHistory_OfPods(t *testing.T) {
 	s.clock.Advance(time.Minute)
 	_, err = s.Fleet(t.Context())
 	require.ErrorIs(t, err, s.err)
+}
+
+func TestHistory_TakesOneSampleForAllWhoAskAtOnce(t *testing.T) {
+	t.Parallel()
+	const asking = 100
+	for _, failed := range []error{nil, errors.New("no store")} {
+		s := newStand()
+		var begun, over sync.WaitGroup
+		begun.Add(asking)
+		taken := 0
+		s.Of(history.Sources{
+			Dispatchers: func() []queue.DispatcherView { return nil },
+			Pods:        func(func(compute.PodID, compute.PodRuntime)) {},
+			Running: func(ctx context.Context) (int64, error) {
+				taken++
+				begun.Wait()
+				for range 10 * asking {
+					runtime.Gosched() // until all of them ask
+				}
+				return 0, errors.Join(failed, ctx.Err()) // that whoever asked first has gone is nothing to the others
+			},
+		})
+
+		ctx, gone := context.WithCancel(t.Context())
+		gone()
+		var errs [asking]error
+		for i := range asking {
+			over.Go(func() {
+				begun.Done()
+				_, errs[i] = s.Fleet(ctx)
+			})
+		}
+		over.Wait()
+		for _, err := range errs {
+			require.ErrorIs(t, err, failed)
+			require.NotErrorIs(t, err, context.Canceled)
+		}
+		if failed == nil {
+			require.Equal(t, 1, taken)
+		} else {
+			require.Less(t, taken, asking/2)
+		}
+	}
 }
 
 // counter counts what a meter is told.
