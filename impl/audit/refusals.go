@@ -32,14 +32,15 @@ type Refusals struct {
 	clock compute.Clock
 
 	mu      sync.Mutex
-	minute  time.Time                // that named is of
+	minute  time.Time                // that named and clients are of
 	named   map[compute.Refusal]bool // that have client and key in that minute
+	clients map[string]int           // how many of them each client has
 	pending map[compute.Refusal]int64
 }
 
 // NewRefusals makes one that has counted nothing.
 func NewRefusals(s store.Store, clock compute.Clock) *Refusals {
-	return &Refusals{store: s, clock: clock, named: map[compute.Refusal]bool{}, pending: map[compute.Refusal]int64{}}
+	return &Refusals{store: s, clock: clock, named: map[compute.Refusal]bool{}, clients: map[string]int{}, pending: map[compute.Refusal]int64{}}
 }
 
 // Note counts the refusal that the error is, if it refuses a key (compute.RefusedKey). client gives the address of who was refused, and is
@@ -50,7 +51,7 @@ func (r *Refusals) Note(at string, client func() string, err error) {
 	}
 }
 
-// Add counts a refusal. Beyond compute.RefusalsNamed rows of a minute it has neither client nor key.
+// Add counts a refusal. Where there is no room in its minute for one more row with client and key, it has neither.
 func (r *Refusals) Add(x compute.Refusal) {
 	x.At, x.Count = r.clock.Wall().Truncate(time.Minute), 0
 	x.Client, x.KeyID, x.UserID = bounded(x.Client), compute.KeyID(bounded(string(x.KeyID))), compute.UserID(bounded(string(x.UserID)))
@@ -60,16 +61,31 @@ func (r *Refusals) Add(x compute.Refusal) {
 	if !x.At.Equal(r.minute) {
 		r.minute = x.At
 		clear(r.named)
+		clear(r.clients)
 	}
-	if !r.named[x] && len(r.named) >= compute.RefusalsNamed {
+	if !r.names(x) {
 		x.Client, x.KeyID, x.UserID = "", "", ""
-	} else {
-		r.named[x] = true
 	}
 
 	if _, counted := r.pending[x]; counted || len(r.pending) < mostPending {
 		r.pending[x]++
 	}
+}
+
+// names reports whether the refusal is counted with client and key: it is, or there is room for it. A client that has used up what all share, by
+// a new key in each request, leaves the others what is reserved. The caller has the lock.
+func (r *Refusals) names(x compute.Refusal) bool {
+	if r.named[x] {
+		return true
+	}
+
+	const all = compute.RefusalsNamed + compute.RefusalsReserved
+	room := len(r.named) < compute.RefusalsNamed || len(r.named) < all && r.clients[x.Client] < compute.RefusalsOfEach
+	if room {
+		r.named[x] = true
+		r.clients[x.Client]++
+	}
+	return room
 }
 
 // Save stores what was counted since the last Save, oldest first. Errors as for store.Store.Write; what it could not store, the next one does.

@@ -64,7 +64,8 @@ func TestRefusals_AFloodIsFewRowsAndOneWrite(t *testing.T) {
 	require.NoError(t, r.Save(t.Context()))
 	require.Equal(t, 1, s.writes)
 	kept, sum := counted(t, db)
-	require.Len(t, kept, compute.RefusalsNamed+1)
+	const named = compute.RefusalsNamed + compute.RefusalsReserved
+	require.Len(t, kept, named+1)
 	require.EqualValues(t, clients*each, sum)
 
 	known := kept[len(kept)-1]
@@ -72,7 +73,7 @@ func TestRefusals_AFloodIsFewRowsAndOneWrite(t *testing.T) {
 	r.Add(compute.Refusal{Interface: audit.SSH, Reason: compute.RefusedUnknown, Client: "late", KeyID: "k", UserID: "u"})
 	require.NoError(t, r.Save(t.Context()))
 	kept, _ = counted(t, db)
-	require.Len(t, kept, compute.RefusalsNamed+2, "no more of the same minute have a name, whatever was saved meanwhile")
+	require.Len(t, kept, named+2, "no more of the same minute have a name, whatever was saved meanwhile")
 	require.Equal(t, compute.Refusal{Seq: kept[0].Seq, At: known.At, Interface: audit.SSH, Reason: compute.RefusedUnknown, Count: 1}, kept[0])
 
 	clock.Advance(time.Minute)
@@ -80,6 +81,43 @@ func TestRefusals_AFloodIsFewRowsAndOneWrite(t *testing.T) {
 	require.NoError(t, r.Save(t.Context()))
 	kept, _ = counted(t, db)
 	require.Equal(t, "late", kept[0].Client)
+}
+
+func TestRefusals_OneClientHidesNoOther(t *testing.T) {
+	t.Parallel()
+	db, _ := rows(t)
+	clock := compute.NewSettableClock(compute.NewRunningClock())
+	clock.Freeze()
+	r := audit.NewRefusals(db, clock)
+	add := func(client string, keys int) {
+		for n := range keys {
+			r.Add(compute.Refusal{Interface: audit.REST, Reason: compute.RefusedUnknown, Client: client, KeyID: compute.KeyID(fmt.Sprint(n))})
+		}
+		require.NoError(t, r.Save(t.Context()))
+	}
+	perClient := func() map[string]int {
+		all, _ := counted(t, db)
+		of := map[string]int{}
+		for _, x := range all {
+			if x.At.Equal(clock.Wall().Truncate(time.Minute)) {
+				of[x.Client]++
+			}
+		}
+		return of
+	}
+
+	add("flood", 10_000)
+	require.Equal(t, map[string]int{"flood": compute.RefusalsNamed, "": 1}, perClient())
+	add("other", 1)
+	add("more", 100)
+	add("flood", 10_000)
+	require.Equal(t, map[string]int{"flood": compute.RefusalsNamed, "other": 1, "more": compute.RefusalsOfEach, "": 1}, perClient())
+
+	clock.Advance(time.Minute)
+	add("other", 10)
+	add("flood", 10_000)
+	add("other", 20)
+	require.Equal(t, map[string]int{"flood": compute.RefusalsNamed - 10, "other": 10, "": 1}, perClient(), "it has what each has")
 }
 
 func TestRefusals_WaitForAStorageThatTakesNoWrites(t *testing.T) {

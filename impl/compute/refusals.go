@@ -31,8 +31,10 @@ const (
 
 // The bounds of what refusals have us keep.
 const (
-	RefusalsNamed = 256    // of a minute have client and key; what comes beyond is counted by interface and reason alone
-	RefusalsKept  = 50_000 // at most
+	RefusalsNamed    = 256    // of a minute have client and key; what comes beyond is counted by interface and reason alone
+	RefusalsReserved = 256    // more have them that are the first RefusalsOfEach of their clients: or one client would hide all others
+	RefusalsOfEach   = 4      // see RefusalsReserved
+	RefusalsKept     = 50_000 // at most
 )
 
 // RefusedKey is the cause of an error that refuses a key: what is known of it.
