@@ -132,7 +132,7 @@ func (s *Services) operations(editions []validate.Edition, scope func(validate.O
 		ours = ours && !op.Open // one that is open is there for others than the test
 		f := &front{
 			s, id, op, make([]*validate.Op, len(editions)), scope, onePod(op.Path), ofJobs(op.Path), ours && tells(op), op.Path == eventsPath || op.Path == auditPath, ofAnybody(op),
-			ours, (ours || isREST(id)) && op.Method != http.MethodGet, !ours && strings.HasSuffix(op.Path, "}") && !strings.HasSuffix(op.Path, "/{route}"),
+			ours, (ours || isREST(id)) && op.Method != http.MethodGet,
 		}
 		for i, e := range editions {
 			if op, ok := e.Ops[id]; ok {
@@ -158,7 +158,6 @@ type front struct {
 	any   bool   // it is for every key
 	ours  bool   // it is one of the controls, which meet no fault: or a test could not take its faults back
 	noted bool   // what it changes is noted in the audit log
-	ends  bool   // its path ends with a parameter of one segment; ids of hosts have slashes
 }
 
 // onePod gives the parameter of a path that names the one pod that it is about; empty if it is about none.
@@ -204,9 +203,6 @@ func (f *front) allows(key compute.Key, want compute.Scope) bool {
 func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := requestOf(c)
-		if f.ends && below(r) {
-			return echo.ErrNotFound
-		}
 		r.unescape()
 		op, err := f.in(r)
 		if err != nil {

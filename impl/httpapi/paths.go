@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,11 +36,16 @@ func withPath(sent *http.Request, path *url.URL) *http.Request {
 	return &r
 }
 
-// below reports whether the path goes on below that of its operation: the router leaves all that remains of a path to the last parameter. It
-// is asked before the path is unescaped, since an escaped slash does not end a segment.
+// below reports whether the path goes on below that of its route, where there is nothing: the router leaves all that remains of a path to a
+// parameter at the end of a route, whether that has the method or not. Routes of the OpenAI API have slashes, and so do ids of hosts. It is asked
+// before the path is unescaped, since an escaped slash does not end a segment.
 func below(r *request) bool {
-	values := r.ParamValues()
-	return len(values) > 0 && strings.Contains(values[len(values)-1], "/")
+	route, sent := r.Path(), r.Request().URL
+	last := route[strings.LastIndexByte(route, '/')+1:]
+	if !strings.HasPrefix(route, "/v2/") || !strings.HasPrefix(last, ":") || last == ":route" {
+		return false
+	}
+	return strings.Count(cmp.Or(sent.RawPath, sent.Path), "/") > strings.Count(route, "/")
 }
 
 // unescape unescapes what the path names, if the router took it as it was sent: so the checks, the limits and the handlers see the same.

@@ -40,11 +40,23 @@ func TestPaths_EndWithTheLastParameter(t *testing.T) {
 		c.SetParamValues(values...)
 		return &request{Context: c}
 	}
-	require.True(t, below(with("/", "a/b")))
-	require.True(t, below(with("/", "x", "a/b")))
-	require.False(t, below(with("/", "a/b", "x")))
-	require.False(t, below(with("/", "a%2Fb")))
-	require.False(t, below(with("/")))
+	for _, c := range []struct {
+		route, path string
+		below       bool
+	}{
+		{"/v2/pods/:id", "/v2/pods/a", false},
+		{"/v2/pods/:id", "/v2/pods/a/b", true},
+		{"/v2/pods/:id", "/v2/pods/a%2Fb", false},
+		{"/v2/pods/:id", "/v2/pods/a%2Fb/c", true},
+		{"/v2/pods/:id/action", "/v2/pods/a/action", false},
+		{"/v2/:endpointId/openai/v1/:route", "/v2/a/openai/v1/b/c", false},
+		{"/_berth/hosts/:id", "/_berth/hosts/a/b", false},
+		{"", "/v3/pods", false},
+	} {
+		r := with(c.path)
+		r.SetPath(c.route)
+		require.Equal(t, c.below, below(r), "%s at %s", c.path, c.route)
+	}
 
 	escaped := with("/a%2Fb/c%20d", "a%2Fb", "c%20d", "%zz")
 	escaped.unescape()

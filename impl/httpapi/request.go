@@ -107,8 +107,13 @@ func (r *request) JSON(status int, v any) error {
 	return kept.Write(r.Response())
 }
 
-// routed calls the handler that the router found.
-func routed(r *request) error { return r.Handler()(r) }
+// routed calls the handler that the router found, unless it is that of a shorter path (rule errors.unknown-path).
+func routed(r *request) error {
+	if below(r) {
+		return echo.ErrNotFound
+	}
+	return r.Handler()(r)
+}
 
 func requestOf(c echo.Context) *request { return c.(*request) }
 

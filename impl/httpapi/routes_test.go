@@ -39,6 +39,23 @@ func TestServer_PathsThatTheRouterWouldTakeForOthersKnowTheirMethods(t *testing.
 	}
 }
 
+func TestServer_KnowsNoMethodBelowAPath(t *testing.T) {
+	t.Parallel()
+	w := newWorkshop(t, func(*httpapi.Services) {})
+	token := w.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Exempt: true})
+	for _, path := range []string{
+		"/v2/templates/a/b", "/v2/pods/a/unknown", "/v2/catalog/gpus/a/b", "/v2/registries/a/b", "/v2/registries/delegations/a/b", "/v2/serverless/a/builds/b/c",
+		"/v2/" + string(w.endpoint) + "/status/a/b", "/v2/" + string(w.endpoint) + "/job-done/a/b/c",
+	} {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "UNHEARD"} {
+			rec := httptest.NewRecorder()
+			w.handler.ServeHTTP(rec, with(method, path, token, ""))
+			require.Equal(t, 404, rec.Code, "%s %s", method, path)
+			require.Empty(t, rec.Header().Get("Allow"), "%s %s", method, path)
+		}
+	}
+}
+
 func TestServer_PagesAreForEverybodyUnderItsOwnNames(t *testing.T) {
 	t.Parallel()
 	page := func(text string) http.Handler {
