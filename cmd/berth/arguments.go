@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -67,11 +68,43 @@ func refusedField(err error, of map[string]string) error {
 	return err
 }
 
+// errNegative refuses a time to wait that would be over before it began.
+var errNegative = errors.New("it must not be negative")
+
+// waitingTime is the value of a flag that says how long to wait.
+type waitingTime time.Duration
+
+// Set reads a duration.
+func (t *waitingTime) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = errNegative
+	}
+	if err == nil {
+		*t = waitingTime(d)
+	}
+	return err
+}
+
+func (t *waitingTime) String() string { return time.Duration(*t).String() }
+
+// Type is that of durations, by which the help names the value.
+func (t *waitingTime) Type() string { return "duration" }
+
+// waitingVar adds a flag that says how long to wait.
+func waitingVar(flags *pflag.FlagSet, to *time.Duration, name string, usual time.Duration, usage string) {
+	*to = usual
+	flags.Var((*waitingTime)(to), name, usage)
+}
+
 // flagError says which flag has a value that is none, and what it must be.
 func flagError(err error) error {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return err
+	}
+	if errors.Is(err, errNegative) {
+		return fmt.Errorf("--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), errNegative)
 	}
 	wants, known := flagWants[wrong.GetFlag().Value.Type()]
 	if !known {

@@ -177,7 +177,7 @@ func (b body) read(cmd *cobra.Command, c *connection) ([]byte, error) {
 	} else {
 		var err error
 		if file, err = readJSON(cmd, path); err != nil {
-			return nil, err
+			return nil, misuse(fmt.Errorf("--file: %w", err), "")
 		}
 	}
 
@@ -261,7 +261,7 @@ func put(document map[string]any, at string, value any) error {
 	return nil
 }
 
-// readJSON reads a file, or the standard input for -, that must be JSON.
+// readJSON reads a file, or the standard input for -, that must be JSON. The caller knows which flag named it.
 func readJSON(cmd *cobra.Command, path string) (text []byte, err error) {
 	name := path
 	if path == "-" {
@@ -270,13 +270,10 @@ func readJSON(cmd *cobra.Command, path string) (text []byte, err error) {
 	} else {
 		text, err = os.ReadFile(path)
 	}
-	if err != nil {
-		err = fmt.Errorf("--file: %w", err)
-	}
 	if err == nil && !json.Valid(text) {
 		err = fmt.Errorf("%s: %w", name, errSyntax(text))
 	}
-	return text, misuse(err, "")
+	return text, err
 }
 
 // errSyntax reports where text is no JSON.

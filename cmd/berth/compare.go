@@ -61,7 +61,7 @@ The requests are real: they create and delete, and what they create may cost.`,
 	flags.StringArrayVar(&c.ignore, "ignore", nil, "a JSON Pointer to what is not compared in bodies, with * for any step, and an operation before it if it is about one; repeatable")
 	flags.StringArrayVar(&c.ignoreHeaders, "ignore-header", nil, "the name of a header that is not compared; repeatable")
 	flags.BoolVar(&c.exact, "exact", false, "compare by value what is never the same, too")
-	flags.DurationVar(&c.patience, "patience", 30*time.Second, "how long to wait for the recorded status")
+	waitingVar(flags, &c.patience, "patience", 30*time.Second, "how long to wait for the recorded status")
 	asSettings(flags, "key")
 	_ = cmd.RegisterFlagCompletionFunc("contract", cobra.FixedCompletions(app.Contracts(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsRequiredTogether("left", "right")

@@ -71,7 +71,7 @@ With the test controls the rules advance the clock of the server and reset its s
 	flags.StringSliceVar(&c.skip, "skip", nil, "do not check these rules, named as for --only")
 	flags.StringSliceVar(&c.area, "area", nil, "check only the rules of these areas (pods,queue)")
 	flags.Uint64Var(&c.shuffle, "shuffle", 0, "check the rules in a random order of this seed; 0: by their ids")
-	flags.DurationVar(&c.patience, "patience", time.Minute, "how long to wait for what happens by itself, such as a pod that starts")
+	waitingVar(flags, &c.patience, "patience", time.Minute, "how long to wait for what happens by itself, such as a pod that starts")
 	flags.DurationVar(&c.wait, "wait", 0, "without test controls, check in real time the rules that wait for at most so long altogether (15m); each has an endpoint of its own")
 	flags.StringVar(&c.junit, "junit", "", "write the outcomes to this JUnit file too, as they come")
 	flags.StringVar(&c.html, "html", "", "write the outcomes to this file as a page to read, as they come: one file, without scripts")

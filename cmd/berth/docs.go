@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ there is no server.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := listenAt(cmd.Context(), listen)
 			if err != nil {
-				return fmt.Errorf("--listen %q: %w", listen, err)
+				return err
 			}
 			handler, err := documentation()
 			if err != nil {

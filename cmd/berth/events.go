@@ -26,6 +26,9 @@ says that changes were missed, or that everything is another. It goes on until i
   berth events --kinds job,worker
   berth events --kinds pod --json | jq -r 'select(.status == "RUNNING").id'`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.count < 0 {
+				return misuse(fmt.Errorf("--count: %d is less than 0", f.count), "")
+			}
 			for _, kind := range kinds {
 				one := controls.FollowedKind(kind)
 				if !one.Valid() {

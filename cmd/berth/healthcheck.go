@@ -57,7 +57,7 @@ container image. The certificate of this machine's server, and of one at a loopb
 	for _, name := range []string{"listen", "tls-cert", "acme-hosts"} {
 		_ = cmd.Flags().MarkHidden(name) // they are read from where the server reads them
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for the answer")
+	waitingVar(cmd.Flags(), &timeout, "timeout", 5*time.Second, "how long to wait for the answer")
 	return cmd
 }
 

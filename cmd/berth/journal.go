@@ -48,6 +48,9 @@ func (f *journalFlags) add(cmd *cobra.Command, limit int64) {
 
 // params gives the filters as the server takes them; the error names the flag that makes no sense.
 func (f *journalFlags) params(cmd *cobra.Command) (*controls.ListJournalParams, error) {
+	if f.limit < 0 {
+		return nil, misuse(fmt.Errorf("--limit: %d is less than 0", f.limit), "")
+	}
 	p := &controls.ListJournalParams{}
 	for value, to := range map[*string]**string{
 		&f.operation: &p.Operation, &f.method: &p.Method, &f.pathPrefix: &p.PathPrefix, &f.keyID: &p.KeyID, &f.resource: &p.Resource, &f.status: &p.Status,

@@ -67,7 +67,7 @@ func newKeysCreateCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, s := range scopes {
 				if err := app.CheckScope(s); err != nil {
-					return misuse(err, "")
+					return misuse(fmt.Errorf("--%w", err), "") // scope "x": …
 				}
 			}
 

@@ -53,7 +53,7 @@ func (q *logQuery) params() (*rest.GetPodLogsParams, error) {
 	at, err := time.Parse(time.RFC3339Nano, q.since)
 	if err != nil {
 		ago, err := time.ParseDuration(q.since)
-		if err != nil {
+		if err != nil || ago < 0 {
 			return nil, misuse(fmt.Errorf("--since: %q is neither a time like 2026-01-31T12:00:00Z nor a duration like 10m", q.since), "")
 		}
 		at = time.Now().Add(-ago)

@@ -47,7 +47,7 @@ func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 		"pods list --server x":              "berth: --server: \"x\" is not an http or https URL\n",
 		"pods create --disk x":              "berth: --disk \"x\": it must be a whole number\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
 		"spec show x":                       "berth: invalid argument \"x\" for \"berth spec show\"\nusage: berth spec show rest|queue|worker|controls [flags]\nhint: see berth spec show --help\n",
-		"keys create --scope x":             "",
+		"keys create --scope x":             "berth: --scope \"x\": it must be one of " + app.ScopeWords + "\n",
 		"keys create --user=":               "berth: --user must name a user\n",
 		"serve --endpoint x":                "berth: --endpoint \"x\": it must be NAME=COMMAND, or ID:NAME=COMMAND\n",
 		"serve --first-key short":           "berth: --first-key: a token has from 16 to 200 characters\n",
@@ -69,6 +69,13 @@ func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 		"conformance --target http://x --key y --queue-target q:tcp": "",
 		"jobs run e --wait --follow":                                 "",
 		"jobs run e --file /nonexistent":                             "berth: --file: open /nonexistent: no such file or directory\n",
+		"jobs run e --input @/nonexistent":                           "berth: --input: open /nonexistent: no such file or directory\n",
+		"jobs run e --timeout -1s":                                   "berth: --timeout \"-1s\": it must not be negative\nusage: berth jobs run ENDPOINT [flags]\nhint: see berth jobs run --help\n",
+		"events --count -1":                                          "berth: --count: -1 is less than 0\n",
+		"journal list --limit -1":                                    "berth: --limit: -1 is less than 0\n",
+		"docs --listen 8765":                                         "berth: --listen \"8765\": missing port in address: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
+		"record f --upstream http://x --listen x:99999":              "berth: --listen \"x:99999\": invalid port: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
+		"pods logs x --since -10m":                                   "berth: --since: \"-10m\" is neither a time like 2026-01-31T12:00:00Z nor a duration like 10m\n",
 		"pods logs x --since soon":                                   "berth: --since: \"soon\" is neither a time like 2026-01-31T12:00:00Z nor a duration like 10m\n",
 	} {
 		r := call(t.Context(), "", strings.Fields(line)...)

@@ -100,7 +100,7 @@ func TestBody_ComesFromAFileAndFlagsChangeIt(t *testing.T) {
 
 	r = s.feed("{\n\"name\": }", "pods", "create", "--file", "-")
 	require.Equal(t, exitUsage, r.code)
-	require.Equal(t, "berth: the standard input: line 2: invalid character '}' looking for beginning of value\n", r.err)
+	require.Equal(t, "berth: --file: the standard input: line 2: invalid character '}' looking for beginning of value\n", r.err)
 	r = s.feed("[]", "pods", "create", "--file", "-", "--name", "x")
 	require.Equal(t, "berth: -: it must be a JSON object for flags to change it\n", r.err)
 

@@ -147,12 +147,20 @@ func readRecording(file string) (*record.Recording, error) {
 	return r, misuse(err, "berth record writes recordings")
 }
 
+// listenAt listens at the address of --listen, which the error names.
 func listenAt(ctx context.Context, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &failure{code: exitFailed, cause: err, hint: "another program listens there; choose another address with --listen, such as 127.0.0.1:0 for any free port"}
+	if err == nil {
+		return l, nil
 	}
-	return l, err
+	if wrong, is := errors.AsType[*net.AddrError](err); is {
+		return nil, misuse(fmt.Errorf("--listen %q: %s: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one", address, wrong.Err), "")
+	}
+	f := &failure{code: exitFailed, cause: fmt.Errorf("--listen %q: %w", address, err)}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		f.hint = "another program listens there; choose another address with --listen, such as 127.0.0.1:0 for any free port"
+	}
+	return nil, f
 }
 
 // How long clients of the proxy and the player may take for the head of a request, and how long exchanges may go on when it ends.

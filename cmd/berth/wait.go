@@ -30,7 +30,7 @@ func (w *waiting) add(cmd *cobra.Command, until string) {
 }
 
 func (w *waiting) addTimeout(cmd *cobra.Command, d time.Duration) {
-	cmd.Flags().DurationVar(&w.timeout, "timeout", d, "how long to wait; 0: for ever")
+	waitingVar(cmd.Flags(), &w.timeout, "timeout", d, "how long to wait; 0: for ever")
 }
 
 // errTimeout is the cause of a context that --timeout ends.
