@@ -31,6 +31,9 @@ container image. The certificate of this machine's server, and of one at a loopb
 			if len(args) == 1 {
 				base = strings.TrimSuffix(args[0], "/")
 			}
+			if !isBase(base) {
+				return fmt.Errorf("URL: %q is not an http or https URL", base)
+			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
 

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,10 @@ func TestHealthcheck_SucceedsOnlyAtAHealthyServer(t *testing.T) {
 	require.ErrorContains(t, check(ill.URL), "503")
 	ill.Close()
 	require.Error(t, check(ill.URL))
+
+	for _, wrong := range []string{"foo", "localhost:8765", "http://", "ftp://localhost"} {
+		require.EqualError(t, check(wrong), `URL: "`+strings.TrimSuffix(wrong, "/")+`" is not an http or https URL`)
+	}
 
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()

@@ -323,7 +323,10 @@ func newJournalExportCommand() *cobra.Command {
 				if file == "-" {
 					return printDocument(cmd, document)
 				}
-				return os.WriteFile(file, document, 0o600)
+				if err := os.WriteFile(file, document, 0o600); err != nil {
+					return fmt.Errorf("--har: %w", err)
+				}
+				return nil
 			})
 		},
 	}

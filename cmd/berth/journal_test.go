@@ -80,6 +80,7 @@ func TestJournal_Verify(t *testing.T) {
 		{args: []string{"journal", "show", "first"}, says: "not the number", code: exitUsage},
 		{args: []string{"journal", "show", "77"}, says: "no entry 77", code: exitRefused},
 		{args: []string{"journal", "export"}, says: "--har", code: exitUsage},
+		{args: []string{"journal", "export", "--har", t.TempDir()}, says: "--har: open", code: exitFailed},
 	} {
 		got := s.feed(wrong.stdin, wrong.args...)
 		require.Equal(t, wrong.code, got.code, "%v: %s", wrong.args, got.err)

@@ -74,7 +74,7 @@ func (s *Services) newFault(at string, r controls.Fault) (fault.Fault, error) {
 		return f, compute.Errorf(compute.Rejected, "%s/operation: there is no operation %q; there are %s", at, f.Operation, strings.Join(spelling.Closest(f.Operation, names), ", "))
 	}
 	if f.Latency == 0 && f.Status == 0 && !f.Drop && f.Half == nil && !f.Garbage && f.BytesPerSecond == 0 {
-		return f, compute.Errorf(compute.Rejected, "%s: it needs latency, status, drop, half, garbage or bytesPerSecond", at)
+		return f, compute.Errorf(compute.Rejected, "%s", strings.TrimPrefix(at+": it needs latency, status, drop, half, garbage or bytesPerSecond", ": "))
 	}
 	if member, why := s.senseless(&f); why != "" {
 		return f, compute.Errorf(compute.Rejected, "%s/%s: %s", at, member, why)

@@ -84,6 +84,9 @@ func TestFaults_AreRefusedWhereTheyDoNothing(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 
+	_, err := s.newFault("", controls.Fault{Operation: "run"})
+	require.ErrorContains(t, err, string(compute.Rejected)+": it needs latency, status", "it is all of the body, which has no place")
+
 	f, err := s.newFault("", controls.Fault{Operation: "run", Latency: &ms})
 	require.NoError(t, err)
 	require.Equal(t, fault.Before, f.When, "unless it says otherwise")
