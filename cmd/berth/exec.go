@@ -78,7 +78,7 @@ func newWorkerExecCommand(r *resource[rest.Endpoint]) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "exec ENDPOINT [-- COMMAND...]",
 		Short:             "Run a command in a worker",
-		Long:              fmt.Sprintf(execLong, "a worker") + " Without --worker it is the newest worker.",
+		Long:              fmt.Sprintf(execLong, "a worker") + " Without --worker it is the newest worker that is up.",
 		Example:           "  berth endpoints exec words -- env\n  berth endpoints exec words --worker w7x2k9m4q1 -it",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: r.ids().first().values,

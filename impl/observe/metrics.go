@@ -54,7 +54,7 @@ func NewMetrics(version string) *Metrics {
 
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		requests: counter("berth_http_requests_total", "HTTP requests that were answered.", "operation", "status"),
+		requests: counter("berth_http_requests_total", "HTTP requests that are over; 0xx: the connection was cut before an answer.", "operation", "status"),
 		durations: histogram("berth_http_request_duration_seconds",
 			"Time from the arrival of a request to its answer, with the time for which it was held.", requestBuckets, "operation"),
 		submitted: counter("berth_jobs_submitted_total", "Jobs that were stored for a client.", "endpoint"),
