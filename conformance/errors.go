@@ -210,6 +210,7 @@ var _ = area(func() {
 		for _, path := range []string{"/v2/nothing", "/v2", "/", "/v2/pods/a/b/c", "/v3/pods", "/v1pods"} {
 			c.Refused(c.REST("GET", path, ""), 404)
 		}
+		c.Refused(c.REST("PUT", "/v2/pods/a/b", ""), 404) // and no wrong method of /v2/pods/a
 	})
 
 	add("errors.method", nil, func(c *Check) { c.methodsRefused("rest") })
@@ -217,7 +218,7 @@ var _ = area(func() {
 		for _, text := range []string{
 			"nonsense\r\n\r\n", "GET /v2/pods HTTP/1.1\r\n\r\n", "GET /v2/pods HTTP/9.0\r\nHost: a\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
 			"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nNo Name: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n",
-			"GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nLong: " + strings.Repeat("x", 100_000) + "\r\n\r\n",
 		} {
 			c.notRead(c.sends(text))
 		}
