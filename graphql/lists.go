@@ -44,7 +44,7 @@ func (l *lists) add(bytes int, answers *limit.Answers, key compute.KeyID) error 
 	for freeLists+l.more < l.bytes+bytes {
 		piece, ok := answers.List(key, listPiece) // to wait for more with what it has could take for ever
 		if !ok {
-			return &compute.Error{Code: compute.Unavailable, Detail: "too many large answers are under way", Cause: limit.ErrBusy}
+			return limit.Crowded()
 		}
 		l.more += listPiece
 		l.pieces = append(l.pieces, piece)

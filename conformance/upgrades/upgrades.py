@@ -19,6 +19,7 @@ import concurrent.futures
 import json
 import lzma
 import os
+import random
 import shutil
 import signal
 import socket
@@ -125,9 +126,12 @@ def build(commit, programs):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Gives a port that nobody has now, below those that the system gives to who asks for any."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 class Server:

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
 	"github.com/berthdev/berth/impl/setting"
 )
@@ -40,14 +40,11 @@ func newNavy(t *testing.T) *navy {
 		n.image = m.Import("berth", "github.com/berthdev/berth/cmd/berth")
 	}
 
-	l, err := net.Listen("tcp", "0.0.0.0:0")
-	require.NoError(t, err)
-	port := l.Addr().(*net.TCPAddr).Port
-	require.NoError(t, l.Close())
+	port := app.FreePort(t)
 	dir := t.TempDir()
 	own(t, dir, owner)
 	n.part = part{
-		Data: dir, Listen: fmt.Sprint("0.0.0.0:", port), WorkerURL: fmt.Sprintf("http://%s:%d", machines[0].Gateway, port),
+		Data: dir, Listen: "0.0.0.0:" + port, WorkerURL: fmt.Sprintf("http://%s:%s", machines[0].Gateway, port),
 		Fleet:    filepath.Join(t.TempDir(), "fleet.json"),
 		Settings: setting.Values{"docker-certs": {certs}, "engine-timeout": {"5s"}, "gpu-query-image": {dockertest.Player(t)}},
 	}

@@ -1,6 +1,14 @@
 package app
 
-import "os"
+import (
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 // LoadSteps are the steps of a load, in their order.
 var LoadSteps = []string{"prepared", "ended", "set aside", "replaced", "begun"}
@@ -23,4 +31,17 @@ func (c Config) KilledAt(step string) Config {
 func (c Config) WithStatesOf(bytes int64) Config {
 	c.probe.stateBytes = bytes
 	return c
+}
+
+// FreePort gives a port of the machine that nobody has now, below those that the system gives to who asks for any.
+func FreePort(t *testing.T) string {
+	for {
+		port := strconv.Itoa(20000 + rand.IntN(12000))
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
+		require.NoError(t, t.Context().Err())
+		if err == nil {
+			require.NoError(t, l.Close())
+			return port
+		}
+	}
 }

@@ -46,7 +46,7 @@ func (f front) begin(t *testing.T, certificate, key, backend string) (address st
 	require.NoError(t, err)
 	text, err := os.ReadFile("../../deploy/front/" + f.file)
 	require.NoError(t, err)
-	dir, port := t.TempDir(), freePort(t)
+	dir, port := t.TempDir(), app.FreePort(t)
 	config := strings.NewReplacer(
 		"berth.example.com, *.pods.example.com {", "https://berth.example:"+port+", https://*.pods.example:"+port+" {",
 		"berth.example.com", "berth.example", "*.pods.example.com", "*.pods.example",
@@ -83,7 +83,7 @@ func TestShown_BehindAProxy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			certificate, key, trusted := certificatetest.Files(t, "berth.example", "*.pods.example")
-			port := freePort(t)
+			port := app.FreePort(t)
 			s := start(t, app.Config{
 				Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{webEndpoint(port)}, // as docs/fronts.md has it
 				Domain: "pods.example", TrustedProxies: []string{"127.0.0.1"}, PublicURL: "https://berth.example",

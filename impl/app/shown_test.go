@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -31,19 +30,6 @@ type webPod struct {
 	id     string
 	call   func(method, path, body string) (int, map[string]any)
 	kill   func(process int) // kills the process of the pod
-}
-
-// freePort gives a port of the machine that nobody has now, below those that the system gives to connections that go out.
-func freePort(t *testing.T) string {
-	for {
-		port := strconv.Itoa(20000 + rand.IntN(12000))
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
-		require.NoError(t, t.Context().Err())
-		if err == nil {
-			require.NoError(t, l.Close())
-			return port
-		}
-	}
 }
 
 // webEndpoint is a command that serves on the port.
@@ -122,7 +108,7 @@ func (p *webPod) back() int {
 
 // newWebPod starts a server, over TLS or not, with a pod in it.
 func newWebPod(t *testing.T, secure bool) *webPod {
-	port := freePort(t)
+	port := app.FreePort(t)
 	c := app.Config{Data: t.TempDir(), Runtime: "process", Domain: "pods.example", Endpoints: []app.Endpoint{webEndpoint(port)}}
 	scheme, trusted := "http", x509.NewCertPool()
 	if secure {
@@ -288,7 +274,7 @@ func (p *webPod) isKilled() {
 // TestShown_ServerThatIsKilled kills the server in the middle of an answer: the next one shows the pod again.
 func TestShown_ServerThatIsKilled(t *testing.T) {
 	t.Parallel()
-	port, listen, dir := freePort(t), "127.0.0.1:"+freePort(t), t.TempDir()
+	port, listen, dir := app.FreePort(t), "127.0.0.1:"+app.FreePort(t), t.TempDir()
 	b := servePart(t, part{Data: dir, Listen: listen, Web: port})
 	key := b.key
 	p := &webPod{T: t, base: "http://POD.localhost", client: &http.Client{Transport: &http.Transport{

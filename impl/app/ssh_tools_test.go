@@ -167,7 +167,7 @@ func (u *sshUser) editor(there string) (port string) {
 	require.NoError(u, in.Close())
 	require.NoError(u, upload.Wait())
 
-	socks := freePort(u.T)
+	socks := app.FreePort(u.T)
 	shell := u.command("ssh", "-T", "-D", "127.0.0.1:"+socks, u.at, "sh")
 	script, err := shell.StdinPipe()
 	require.NoError(u, err)
@@ -211,7 +211,7 @@ func archived(w io.Writer, path, name string) error {
 
 // forwards has a port of the pod be one of the user's machine.
 func (u *sshUser) forwards(port string) {
-	local := freePort(u.T)
+	local := app.FreePort(u.T)
 	end := u.keep("-N", "-L", "127.0.0.1:"+local+":localhost:"+port, u.at)
 	base := "http://127.0.0.1:" + local
 	client := &http.Client{Transport: &http.Transport{}}
@@ -261,7 +261,7 @@ func (u *sshUser) sharesAConnection(port string) {
 	}
 	all.Wait()
 
-	local := freePort(u.T)
+	local := app.FreePort(u.T)
 	u.run("", "ssh", "-S", socket, "-O", "forward", "-L", "127.0.0.1:"+local+":127.0.0.1:"+port, u.at)
 	transport := &http.Transport{}
 	u.answers(&http.Client{Transport: transport}, "http://127.0.0.1:"+local)

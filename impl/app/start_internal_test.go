@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +59,7 @@ func TestStart_FailedPhaseUndoesThoseBefore(t *testing.T) {
 		t.Run(phase, func(t *testing.T) {
 			ignored := goleak.IgnoreCurrent()
 			w := newWatched(t)
-			w.Listen, w.QueueListen, w.MetricsListen = freeAddress(t), freeAddress(t), freeAddress(t)
+			w.Listen, w.QueueListen, w.MetricsListen = "127.0.0.1:"+FreePort(t), "127.0.0.1:"+FreePort(t), "127.0.0.1:"+FreePort(t)
 			w.fail = phase
 			_, err := Start(t.Context(), w.Config)
 			require.ErrorIs(t, err, errPhase)
@@ -84,14 +82,6 @@ func TestStart_FailedPhaseUndoesThoseBefore(t *testing.T) {
 // ownKeys are the keys that somebody has seen.
 func ownKeys(s *Server) []compute.Key {
 	return slices.DeleteFunc(s.current().keyring.Keys(false), func(k compute.Key) bool { return k.Allows(compute.ScopeControls) || k.WorkerID != "" })
-}
-
-// freeAddress gives an address that nobody listens on.
-func freeAddress(t *testing.T) string {
-	l, err := new(net.ListenConfig).Listen(context.WithoutCancel(t.Context()), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
 }
 
 func TestUndo_GoesOnAfterAFailure(t *testing.T) {

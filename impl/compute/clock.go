@@ -67,8 +67,8 @@ func (SystemClock) After(d time.Duration) (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// call calls f once d has passed, unless the function that it gives is called before.
-func (SystemClock) call(d time.Duration, f func()) (stop func() bool) {
+// Call calls f once d has passed, unless the function that it gives is called before.
+func (SystemClock) Call(d time.Duration, f func()) (stop func() bool) {
 	return time.AfterFunc(d, f).Stop
 }
 

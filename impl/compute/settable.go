@@ -170,7 +170,7 @@ func (c *SettableClock) advance(d time.Duration) {
 
 // arm has the machine's timer ring. The caller has the lock, and the clock runs.
 func (c *SettableClock) arm(r *ring) {
-	r.stop = c.system.call(r.due.Sub(c.now()), func() {
+	r.stop = c.system.Call(r.due.Sub(c.now()), func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if _, waits := c.rings[r]; waits && c.frozen.IsZero() {

@@ -65,7 +65,7 @@ func (h restHandlers) ListClusterPods(c echo.Context, id string) error {
 	pods, err := h.Control.ClusterPods(contextOf(c), callerOf(c).UserID, compute.ClusterID(id), room)
 	switch {
 	case compute.CodeOf(err) == compute.Rejected && busy():
-		return &compute.Error{Code: compute.Unavailable, Detail: "too many large answers are under way", Cause: limit.ErrBusy}
+		return limit.Crowded()
 	case compute.CodeOf(err) == compute.Rejected:
 		return compute.Errorf(compute.Rejected, "the pods of the cluster have over %d bytes: list them in pages, with GET /v2/pods?includeClusterPods=true", mostMembers)
 	case err != nil:

@@ -84,7 +84,7 @@ func (s *Services) boundBatch(c echo.Context, taken []jobs.Taken) (leave func(),
 		return leave, nil
 	}
 	if configs > freeBatch {
-		return nil, &compute.Error{Code: compute.Unavailable, Detail: "too many large answers are under way", Cause: limit.ErrBusy}
+		return nil, limit.Crowded()
 	}
 
 	for i := range taken {

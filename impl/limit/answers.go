@@ -28,6 +28,13 @@ func NewAnswers(wait time.Duration) *Answers {
 	}
 }
 
+const crowded = "too many large answers are under way"
+
+// Crowded is the error of who gets no memory for an answer: Unavailable, with the cause ErrBusy.
+func Crowded() error {
+	return &compute.Error{Code: compute.Unavailable, Detail: crowded, Cause: ErrBusy}
+}
+
 // Try takes memory for an answer, if it is there. leave gives it back, and may be called more than once.
 func (a *Answers) Try(key compute.KeyID, bytes int64) (leave func(), ok bool) {
 	return a.whole.Try(key, bytes)
@@ -40,10 +47,10 @@ func (a *Answers) List(key compute.KeyID, bytes int64) (leave func(), ok bool) {
 
 // Whole waits for memory for an answer. Unavailable if it does not come; else the error is that of ctx.
 func (a *Answers) Whole(ctx context.Context, key compute.KeyID, bytes int64) (leave func(), err error) {
-	return a.whole.enterWithin(ctx, a.wait, key, bytes, "too many large answers are under way")
+	return a.whole.enterWithin(ctx, a.wait, key, bytes, crowded)
 }
 
 // Piece waits for memory for a piece of an answer, as Whole does.
 func (a *Answers) Piece(ctx context.Context, key compute.KeyID, bytes int64) (leave func(), err error) {
-	return a.pieces.enterWithin(ctx, a.wait, key, bytes, "too many large answers are under way")
+	return a.pieces.enterWithin(ctx, a.wait, key, bytes, crowded)
 }

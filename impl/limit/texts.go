@@ -38,7 +38,7 @@ func (b *Bodies) Text(key compute.KeyID, text []byte) (*Text, error) {
 	}
 
 	if leave, ok = b.files.Try(key, max(t.size, leastFile)); !ok {
-		return nil, &compute.Error{Code: compute.Unavailable, Detail: "too many large answers are under way", Cause: ErrBusy}
+		return nil, Crowded()
 	}
 	f, err := b.create()
 	if err != nil {

@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,25 +14,36 @@ import (
 type patience struct {
 	span  time.Duration
 	since atomic.Int64 // when it became the pod's turn, in nanoseconds; 0: it is the client's
-	over  context.CancelFunc
+	lost  func()
+
+	mu    sync.Mutex
+	stop  func() bool // the next look
+	ended bool
 }
 
-// newPatience begins one, which calls give once it is lost, unless ctx ends before.
-func newPatience(ctx context.Context, span time.Duration, give func()) *patience {
-	ctx, over := context.WithCancel(ctx)
-	p := &patience{span: span, over: over}
+// newPatience begins one, which calls lost if it is over before end.
+func newPatience(span time.Duration, lost func()) *patience {
+	p := &patience{span: span, lost: lost}
 	p.anew()
-	go p.wait(ctx, give)
+	p.lookIn(span)
 	return p
 }
 
-func (p *patience) wait(ctx context.Context, give func()) {
-	for left := p.span; left > 0; left = p.left() {
-		if compute.Sleep(ctx, compute.SystemClock{}, left) != nil {
-			return
-		}
+// lookIn has look called after some time, unless it ends before.
+func (p *patience) lookIn(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		p.stop = compute.SystemClock{}.Call(d, p.look)
 	}
-	give()
+}
+
+func (p *patience) look() {
+	if left := p.left(); left > 0 {
+		p.lookIn(left)
+		return
+	}
+	p.lost()
 }
 
 // left is how long it lasts at least.
@@ -60,9 +71,13 @@ func (p *patience) anew() {
 
 // end notes that the answer has begun, or is wanted no more.
 func (p *patience) end() {
-	if p != nil {
-		p.over()
+	if p == nil {
+		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	p.stop()
 }
 
 func now() int64 { return compute.SystemClock{}.Now().UnixNano() }

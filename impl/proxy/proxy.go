@@ -200,7 +200,7 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	r, body, done := p.accept(ctx, w, r, MostBody)
 	defer done()
 
-	to.body, to.patience = body, newPatience(ctx, p.firstByte, func() { cancel(errSlow) })
+	to.body, to.patience = body, newPatience(p.firstByte, func() { cancel(errSlow) })
 	defer to.patience.end()
 	if body != nil {
 		body.patience = to.patience

@@ -189,7 +189,7 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 		return known, nil
 	}
 	c, err := h.find(ctx, id)
-	for looks := 1; err == nil && looks < looksForOOM && justKilled(c); looks++ {
+	for err == nil && justKilled(c) {
 		moment, stop := compute.SystemClock{}.After(pauseForOOM)
 		select {
 		case <-ctx.Done():
@@ -213,8 +213,7 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 
 // An engine learns that memory ran out beside the end of the container, and on a busy machine some moments after it.
 const (
-	lateOOM     = 2 * time.Second // after the end, and it is known at the latest
-	looksForOOM = 6
+	lateOOM     = time.Second            // after the end it is known, or never will be
 	pauseForOOM = 100 * time.Millisecond // between two looks
 )
 

@@ -190,7 +190,7 @@ func limitsMemory(t *testing.T, f Fixture) {
 	a := f.Plays("a", "eat 256", "exit 0")
 	a.MemoryBytes = 64 << 20
 	var state runtime.State
-	for range 3 { // an engine that is busy may lose the kernel's word for it, together with the group of the container
+	for range 3 { // containerd drops the kernel's word for it if the group of the container is gone by the time that it reads it
 		f.start(t, a)
 		state = f.await(t, "a", runtime.Ended)
 		require.Equal(t, 137, state.ExitCode)
