@@ -246,7 +246,7 @@ bench: build ## speed beside references, as ratios, to BENCH.md; only printed: P
 	cd conformance/bench && go run . -berth ../../bin/berth $(if $(ROW),-row "$(ROW)") $(PARTS)
 
 .PHONY: bench-compare
-bench-compare: build ## which rows of make bench have moved beyond their noise since BASE=commit; fails if one is worse (PARTS="start requests lists" ROW="/run, 64" ROUNDS=12 LENGTH=500ms; OUT=file for Markdown too)
+bench-compare: build ## which rows of make bench have moved beyond their noise since BASE=commit; fails if one is worse (PARTS="start requests lists proxy" ROW="/run, 64" ROUNDS=12 LENGTH=500ms; OUT=file for Markdown too)
 	@test -n "$(BASE)" || { echo "beside which commit? make bench-compare BASE=main" >&2; exit 2; }
 	cd conformance/bench && go run . -berth ../../bin/berth -base "$(BASE)" $(if $(ROW),-row "$(ROW)") $(if $(ROUNDS),-rounds $(ROUNDS)) \
 		$(if $(LENGTH),-length $(LENGTH)) $(if $(OUT),-out "$(abspath $(OUT))") $(PARTS)

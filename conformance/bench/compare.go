@@ -141,10 +141,10 @@ func (c *comparison) round(p comparedPart, round int) error {
 	sides := [2]*bench{c.base, c.tree}
 	var servers [2]*server
 	for _, i := range turn(round) {
-		if !p.serves {
+		if p.serve == nil {
 			break
 		}
-		s, err := sides[i].counted()
+		s, err := p.serve(sides[i])
 		if err != nil && i == 0 {
 			c.skip(p, func(comparedRow) bool { return true }, fmt.Errorf("its server: %w", err))
 			return nil

@@ -11,11 +11,11 @@ import (
 // measured reads a number once.
 type measured func() (reading, error)
 
-// comparedPart is a group of rows that a comparison measures on the same two servers; without servers its rows start the program themselves.
+// comparedPart is a group of rows that a comparison measures on the same two servers.
 type comparedPart struct {
-	name   string
-	serves bool
-	rows   []comparedRow
+	name  string
+	serve func(b *bench) (*server, error) // nil: the rows start the program themselves
+	rows  []comparedRow
 }
 
 // comparedRow is measured on each of two servers. They have the names that `make bench` gives them.
@@ -47,7 +47,7 @@ var comparedParts = []comparedPart{
 			}, nil
 		}},
 	}},
-	{name: "requests", serves: true, rows: []comparedRow{
+	{name: "requests", serve: (*bench).counted, rows: []comparedRow{
 		{name: "/status, 64 connections", unit: "requests/s", prepare: (*bench).statusRate},
 		{name: "/run, 64 connections", unit: "requests/s", prepare: plainly((*bench).submissions)},
 		{name: "take + done, 64 connections", unit: "jobs/s", prepare: plainly(func(b *bench, s *server) func() (reading, error) { return b.drain(s, 1) })},
@@ -64,7 +64,7 @@ var comparedParts = []comparedPart{
 		{name: "mixed: 99 of 100 answers within, at 1000 requests/s", unit: "ms", less: true, prepare: mixedWithin(0.99)},
 		{name: "memory after the rows above", unit: "MB", less: true, cold: true, prepare: plainly((*bench).held)},
 	}},
-	{name: "lists", serves: true, rows: []comparedRow{
+	{name: "lists", serve: (*bench).counted, rows: []comparedRow{
 		{name: "REST, 64 connections", unit: "lists/s", prepare: func(b *bench, s *server) (measured, error) {
 			rest, _, err := s.podLists()
 			return b.constant(s, http.StatusOK, rest), err
@@ -72,6 +72,12 @@ var comparedParts = []comparedPart{
 		{name: "GraphQL, 64 connections", unit: "lists/s", prepare: func(b *bench, s *server) (measured, error) {
 			_, graph, err := s.podLists()
 			return b.constant(s, http.StatusOK, graph), err
+		}},
+	}},
+	{name: "proxy", serve: (*bench).showing, rows: []comparedRow{
+		{name: "through berth, 64 connections", unit: "requests/s", prepare: func(b *bench, s *server) (measured, error) {
+			req, err := s.toPod(request(http.MethodGet, "/", "", nil))
+			return b.constant(s, http.StatusOK, req), err
 		}},
 	}},
 }

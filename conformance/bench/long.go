@@ -47,26 +47,33 @@ func (b *bench) long() error {
 		return err
 	}
 	var seen []minute
-	answers := 0
+	var stopped []string
+	count := 0
 	for i := range minutes + 2 { // until the first jobs are over, there is less to do
-		took, err := offer(berth.address, rate, time.Minute, mix)
+		watch := watchStalls()
+		all, err := answers(berth.address, rate, time.Minute, mix)
+		watch.stop()
 		if err != nil {
 			return err
 		}
-		answers += len(took)
+		count += len(all)
 		if i < 2 {
 			continue
 		}
-		one, err := berth.minute(took)
+		one, err := berth.minute(times(all))
 		if err != nil {
 			return err
 		}
 		seen = append(seen, one)
+		for _, s := range watch.stalled(all) {
+			stopped = append(stopped, fmt.Sprintf("minute %d, %.1f s: %d answers, the longest %.0f ms (%s); the machine below took %.0f %% of the processors then, a timer of the load was %.0f ms late",
+				i+1, s.at.Seconds(), s.answers, s.longest, kinds[s.kind], 100*s.taken, s.late))
+		}
 	}
 
 	b.heading()
 	b.number("rate offered, a third of what saturates", "requests/s", bound{}, rate)
-	b.result("answers, of which 60 % are of jobs submitted, in so many minutes", "%d, %d", answers, minutes+2)
+	b.result("answers, of which 60 % are of jobs submitted, in so many minutes", "%d, %d", count, minutes+2)
 	full := int((stays + kept) / time.Minute) // minutes after which jobs are deleted
 	for _, r := range []struct {
 		name, unit string
@@ -92,9 +99,15 @@ func (b *bench) long() error {
 	}
 
 	slowest := slices.MaxFunc(seen, func(x, y minute) int { return int(1000 * (x.longest - y.longest)) })
-	b.number("longest time to an answer, of all", "ms", atMost(100), slowest.longest)
+	b.number("longest time to an answer, of all", "ms", atMost(tooLong), slowest.longest)
+	for i, s := range stopped[:min(len(stopped), 20)] {
+		b.result(fmt.Sprintf("moment %d of %d with answers after more than %d ms", i+1, len(stopped), tooLong), "%s", s)
+	}
 	return nil
 }
+
+// kinds are the requests of the mix in steady.
+var kinds = map[byte]string{'r': "run", 's': "status", 'c': "a pod renamed"}
 
 // steady gives the mix of requests after which there is no more than before, but for jobs, which end: pods are renamed in place of
 // created.

@@ -15,14 +15,35 @@ import (
 // pacedConn is a connection that one goroutine sends on and another reads from.
 type pacedConn struct {
 	*conn
-	due  atomic.Int64 // when the request under way was to be sent, after the start
-	took []float64    // ms from then to the answer
+	asked   atomic.Pointer[answer] // of the request under way, without the time that it took
+	answers []answer
 }
 
-// offer sends requests at a constant rate for a while, whether the server keeps up or not, and gives the times to the answers
-// in ms. A time counts from the moment that its request was due, not from that at which a connection was free to send it: who
-// comes while a server hangs waits, too.
+// answer is one to the i-th request.
+type answer struct {
+	i    int
+	due  time.Duration // when the request was to be sent, after the start
+	took float64       // ms from then to the answer
+}
+
+// offer gives the times alone of answers, in ms.
 func offer(address string, rate float64, length time.Duration, next func(i int) []byte) ([]float64, error) {
+	all, err := answers(address, rate, length, next)
+	return times(all), err
+}
+
+// times gives the times of answers, in ms.
+func times(all []answer) []float64 {
+	took := make([]float64, len(all))
+	for i, a := range all {
+		took[i] = a.took
+	}
+	return took
+}
+
+// answers sends requests at a constant rate for a while, whether the server keeps up or not, and gives the answers. A time counts from the moment
+// that its request was due, not from that at which a connection was free to send it: who comes while a server hangs waits, too.
+func answers(address string, rate float64, length time.Duration, next func(i int) []byte) ([]answer, error) {
 	free := make(chan *pacedConn, connections)
 	failed := make(chan error, connections)
 	var readers sync.WaitGroup
@@ -36,7 +57,7 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 			return nil, err
 		}
 		defer func() { _ = c.Close() }()
-		conns[i] = &pacedConn{conn: c, took: make([]float64, 0, 2*int(rate*length.Seconds())/connections)}
+		conns[i] = &pacedConn{conn: c, answers: make([]answer, 0, 2*int(rate*length.Seconds())/connections)}
 		free <- conns[i]
 	}
 
@@ -55,7 +76,9 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 					return
 				}
 
-				c.took = append(c.took, milliseconds(time.Since(start)-time.Duration(c.due.Load())))
+				a := *c.asked.Load()
+				a.took = milliseconds(time.Since(start) - a.due)
+				c.answers = append(c.answers, a)
 				free <- c
 			}
 		})
@@ -64,7 +87,7 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 	err := pace(rate, length, start, func(i int, due time.Duration) error {
 		select {
 		case c := <-free:
-			c.due.Store(int64(due))
+			c.asked.Store(&answer{i: i, due: due})
 			_, err := c.Write(next(i))
 			return err
 		case err := <-failed:
@@ -89,12 +112,12 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 		_ = c.Close()
 	}
 	readers.Wait()
-	var took []float64
+	var all []answer
 	for _, c := range conns {
-		took = append(took, c.took...)
+		all = append(all, c.answers...)
 	}
 
-	return took, err
+	return all, err
 }
 
 // pace calls send for each request when it is due, or at once when that is over. It has a thread of the system to itself,

@@ -15,31 +15,23 @@ const offered = 1000
 // proxy measures requests to a server in a pod, through berth, beside the same requests through a bare proxy of net/http/httputil and
 // beside its port itself. All three lead to one and the same server.
 func (b *bench) proxy() error {
-	inPod, err := b.bare("net/http")
+	berth, err := b.showing()
 	if err != nil {
 		return err
 	}
-	defer inPod.stop()
+	defer berth.stop()
 	path, err := b.build("bare")
 	if err != nil {
 		return err
 	}
-	bare, err := run(path, b.directory()+".db", "proxy", inPod.ready.URL)
+	bare, err := run(path, b.directory()+".db", "proxy", berth.inPod.ready.URL)
 	if err != nil {
 		return err
 	}
 	defer bare.stop()
 
-	berth, err := b.launch(b.directory(), "sleep 100000", nil, "--runtime", "process")
-	if err == nil {
-		berth, err = b.withKey(berth)
-	}
-	if err != nil {
-		return err
-	}
-	defer berth.stop()
 	direct := request(http.MethodGet, "/", "", nil)
-	ours, err := berth.showing(inPod.address, direct)
+	ours, err := berth.toPod(direct)
 	if err != nil {
 		return err
 	}
@@ -55,7 +47,7 @@ func (b *bench) proxy() error {
 	for _, reference := range []struct {
 		name string
 		of   *server
-	}{{"a bare proxy", bare}, {"the port itself", inPod}} {
+	}{{"a bare proxy", bare}, {"the port itself", berth.inPod}} {
 		err := row{
 			name: fmt.Sprintf("99 of 100 answers within, at %d requests/s, beside %s", offered, reference.name), unit: "ms",
 			reference: b.within(reference.of, direct), measured: b.within(berth, ours),
@@ -82,9 +74,25 @@ func (b *bench) within(s *server, req []byte) func() (reading, error) {
 	}
 }
 
-// showing makes a pod whose HTTP port is that of the address: a process has the ports of the machine. It gives the request to it, once that is answered.
-func (s *server) showing(address string, direct []byte) (req []byte, err error) {
-	_, port, err := net.SplitHostPort(address)
+// showing is serve for a server that counts its allocations, with a server of net/http for its pods.
+func (b *bench) showing() (*server, error) {
+	inPod, err := b.bare("net/http")
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.launch(b.directory(), "sleep 100000", nil, "--runtime", "process", "--log-level", "warn", "--metrics-listen", "127.0.0.1:0")
+	if err != nil {
+		inPod.stop()
+		return nil, err
+	}
+	s.inPod = inPod
+	return b.withKey(s)
+}
+
+// toPod makes a pod whose HTTP port is that of the server for pods: a process has the ports of the machine. It gives the request to it, once that is
+// answered.
+func (s *server) toPod(direct []byte) (req []byte, err error) {
+	_, port, err := net.SplitHostPort(s.inPod.address)
 	if err != nil {
 		return nil, err
 	}

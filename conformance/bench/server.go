@@ -27,6 +27,7 @@ type server struct {
 	ready   ready
 	key     string // of berth: not limited in its rate
 	data    string
+	inPod   *server      // who listens on the port of each of its pods; nil but where that is measured
 	said    bytes.Buffer // to standard error, complete once it has ended
 }
 
@@ -98,6 +99,9 @@ func (s *server) stop() {
 	_ = s.cmd.Wait()
 	ended.Stop()
 	started.Delete(s)
+	if s.inPod != nil {
+		s.inPod.stop()
+	}
 }
 
 // cpu gives the processor time that the program has used; 0 where the system has no /proc.
