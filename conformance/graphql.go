@@ -139,6 +139,17 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(c.deploying(`gpuCount:3000000000`), 400, "INVALID"), "input.gpuCount:")
 	})
 
+	add("graphql.directives", nil, func(c *Check) {
+		name := c.own("never")
+		deploy := `mutation($s:Boolean=true){podFindAndDeployOnDemand(input:{imageName:"i",gpuTypeId:"NVIDIA L4",name:"` + name + `"}){id @skip(if:$s)}}`
+		for _, document := range []string{deploy, `query($s:Boolean=false){__typename ...on Query @include(if:$s){__typename}}`, `query($s:Boolean=false){__typename ...a @skip(if:$s)} fragment a on Query{__typename}`} {
+			require.Contains(c, c.wrongly(c.graphQLAs("", document, map[string]any{"s": nil}), 400, "INVALID"), "if:")
+		}
+		require.NotContains(c, c.everyPod(), name)
+		c.wrongly(c.graphQL(`{myself{id ...@defer{pods{id}}}}`), 400, "INVALID")
+		require.Equal(c, map[string]any{}, c.data(c.graphQLAs("", `query($s:Boolean=true){__typename @skip(if:$s)}`, nil)))
+	})
+
 	add("graphql.variables.whole", nil, func(c *Check) {
 		for number, want := range map[string]bool{`2.0`: true, `2e0`: true, `20e-1`: true, `2.5`: false, `1e10`: false, `1e400`: false} {
 			for _, document := range []string{
@@ -267,7 +278,12 @@ var _ = area(func() {
 	})
 
 	add("graphql.suggestions", nil, func(c *Check) {
-		require.NotContains(c, c.wrongly(c.graphQL(`{gpuType{id}}`), 400, "INVALID"), "gpuTypes")
+		for document, name := range map[string]string{
+			`{gpuType{id}}`: "gpuTypes", `{gpuTypes(inpu:{}){id}}`: `"input"`, `{myself{...on Usr{id}}}`: `"User"`,
+			`mutation{podFindAndDeployOnDemand(input:{cloudTyp:1}){id}}`: `"cloudType"`, `mutation{podFindAndDeployOnDemand(input:{cloudType:SECUR}){id}}`: "SECURE",
+		} {
+			require.NotContains(c, c.wrongly(c.graphQL(document), 400, "INVALID"), name)
+		}
 	})
 	add("graphql.unversioned", nil, func(c *Check) {
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/graphql", Body: `{"query":"{myself{id}}"}`}), 404)

@@ -128,6 +128,21 @@ var _ = area(func() {
 		c.data(c.graphQL(`{` + many(3, field) + `}`))
 	})
 
+	add("graphql.fragments", nil, func(c *Check) {
+		var nested, circle strings.Builder
+		for i := range 49 {
+			fmt.Fprintf(&nested, " fragment F%d on __Schema{...F%d ...F%d}", i, i+1, i+1)
+		}
+		for i := range 9 {
+			fmt.Fprintf(&circle, " fragment F%d on __Schema{%s}", i, many(9, "...F%d"))
+		}
+		for _, key := range []string{"", "-"} {
+			require.Contains(c, c.wrongly(c.graphQLAs(key, `{__schema{...F0}}`+nested.String()+` fragment F49 on __Schema{types{name}}`, nil), 400, "REJECTED"), "too many fields")
+			c.wrongly(c.graphQLAs(key, `{__schema{...F0}}`+circle.String(), nil), 400, "INVALID")
+		}
+		c.data(c.graphQL(`{...a} fragment a on Query{...b ...b} fragment b on Query{myself{id}}`))
+	})
+
 	add("graphql.repeats", nil, func(c *Check) {
 		for _, document := range []string{
 			`{` + strings.Repeat(`myself{id} `, 150) + `}`, `{myself{` + strings.Repeat(`id `, 150) + `}}`, `{...a} fragment a on Query{` + strings.Repeat(`...a `, 150) + `}`,

@@ -345,20 +345,24 @@ var _ = area(func() {
 			{query: `mutation{secretCreate(input:{name:"",value:"` + hidden + `"}`},
 			{`mutation($p:String!){saveRegistryAuth(input:{name:"",username:"u",password:$p}){id}}`, map[string]any{"p": hidden}},
 			{`mutation($i:SecretCreateInput!){secretCreate(input:$i){id}}`, map[string]any{"i": map[string]any{"name": "", "value": hidden}}},
+			{query: `mutation{saveRegistryAuth(input:{name:"` + c.own("r") + `",username:"u",password:["` + hidden + `"]}){id}}`},
+			{query: `mutation{secretCreate(input:{name:"a",value:"` + hidden + `",description:1e999}){id}}`},
 			{query: `mutation{podFindAndDeployOnDemand(input:{env:[{key:"A_TOKEN",value:"` + hidden + `"},{key:"SEEN",value:"3"}]}){id}}`},
+			{query: `mutation{saveTemplate(input:{name:"` + c.own("t") + `",imageName:"i",containerDiskInGb:5,volumeInGb:0,dockerArgs:"",env:[{key:"A_TOKEN",value:"` + hidden + `"}]}){id e:env{k:key v:value}}}`},
 		} {
 			c.graphQLAs("Bearer "+s.key, document.query, document.variables)
 		}
 		c.Send(Request{Method: "POST", URL: c.URL + graphqlPath + "?api_key=" + s.key, Body: `{"query":"{myself{id}}"}`, Key: "-"})
 
 		entries := s.journal()
-		require.Len(c, entries, 6)
+		require.Len(c, entries, 9)
 		text, err := json.Marshal(entries)
 		require.NoError(c, err)
 		require.NotContains(c, string(text), hidden)
 		require.NotContains(c, string(text), s.key)
 		require.Contains(c, textOf(entries[0], "request"), `value:\"***\"`)
-		require.Contains(c, textOf(entries[4], "request"), `{key:\"SEEN\",value:\"3\"}`)
-		require.Equal(c, "api_key=***", entries[5]["query"])
+		require.Contains(c, textOf(entries[6], "request"), `{key:\"SEEN\",value:\"3\"}`)
+		require.Contains(c, textOf(entries[7], "response"), `{"k":"A_TOKEN","v":"***"}`)
+		require.Equal(c, "api_key=***", entries[8]["query"])
 	})
 })

@@ -90,23 +90,37 @@ func (a *arguments) selection(set ast.SelectionSet) {
 	for _, s := range set {
 		switch s := s.(type) {
 		case *ast.Field:
-			for _, given := range s.Arguments {
-				value, err := given.Value.Value(a.variables)
-				if err != nil {
-					a.wrong(given.Name, "cannot be read")
-					continue
-				}
-				a.value(given.Name, s.Definition.Arguments.ForName(given.Name).Type, value)
-			}
+			a.directives(s.Directives)
+			a.given(s.Arguments, s.Definition.Arguments)
 			a.selection(s.SelectionSet)
 		case *ast.InlineFragment:
+			a.directives(s.Directives)
 			a.selection(s.SelectionSet)
 		case *ast.FragmentSpread:
+			a.directives(s.Directives)
 			if !a.seen[s.Definition] {
 				a.seen[s.Definition] = true
 				a.selection(s.Definition.SelectionSet)
 			}
 		}
+	}
+}
+
+// directives holds those of directives: the library finds that skip has no value while it executes.
+func (a *arguments) directives(all ast.DirectiveList) {
+	for _, d := range all {
+		a.given(d.Arguments, d.Definition.Arguments)
+	}
+}
+
+func (a *arguments) given(all ast.ArgumentList, defined ast.ArgumentDefinitionList) {
+	for _, given := range all {
+		value, err := given.Value.Value(a.variables)
+		if err != nil {
+			a.wrong(given.Name, "cannot be read")
+			continue
+		}
+		a.value(given.Name, defined.ForName(given.Name).Type, value)
 	}
 }
 

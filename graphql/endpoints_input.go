@@ -253,21 +253,25 @@ func ownTemplate(bad *violations, i *graph.EndpointTemplateInput, isNew bool) (*
 	if err := refused([]refusal{{"template.startScript", value(i.StartScript) != ""}, {"template.advancedStart", value(i.AdvancedStart)}, {"template.config", hasConfig(i.Config)}}); err != nil {
 		return nil, err
 	}
-	bad.must(!isNew || value(i.Name) != "", "template.name", "is required")
-	bad.must(!isNew || value(i.ImageName) != "", "template.imageName", "is required")
+	var own violations // at fields that the input of a pod has, too
+	own.must(!isNew || value(i.Name) != "", "name", "is required")
+	own.must(!isNew || value(i.ImageName) != "", "imageName", "is required")
 	c := &control.TemplateChange{
 		Name: i.Name, Image: i.ImageName, Args: i.DockerArgs, RegistryID: (*compute.RegistryID)(i.ContainerRegistryAuthID), Serverless: yes(true),
 	}
 	if i.ContainerDiskInGb != nil {
-		size := disk(bad, i.ContainerDiskInGb)
+		size := disk(&own, i.ContainerDiskInGb)
 		c.DiskGB = &size
 	}
 	if i.Ports != nil {
-		c.Ports = append([]string{}, ports(bad, i.Ports)...)
+		c.Ports = append([]string{}, ports(&own, i.Ports)...)
 	}
 	if i.Env != nil {
-		c.Env = env(bad, i.Env)
+		c.Env = env(&own, i.Env)
 	}
 
+	for _, line := range own {
+		*bad = append(*bad, strings.Replace(line, "input.", "input.template.", 1))
+	}
 	return c, nil
 }

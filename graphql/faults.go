@@ -9,7 +9,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/fault"
 )
 
@@ -18,7 +17,7 @@ const operationPrefix = "graphql."
 
 // Operations gives the names under which a fault can be scripted: graphql. and a field of Query or Mutation.
 func (h *Handler) Operations() (names []string) {
-	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	schema := schema()
 	for _, root := range []string{"Query", "Mutation"} {
 		for _, field := range schema.Types[root].Fields {
 			names = append(names, operationPrefix+field.Name)

@@ -17,7 +17,6 @@ import (
 // gate stands between a valid document and its execution: bounds, key, scope, values of arguments.
 type gate struct {
 	Services
-	schema func() *ast.Schema // parsed when it is first needed
 }
 
 var _ interface {
@@ -34,7 +33,7 @@ func (gate) ExtensionName() string { return "gate" }
 func (gate) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationParameters refuses a document that is too long, or repeats itself, before it is validated: that takes time by the
-// square of its length. And it takes empty text out of the variables where it can only mean that there is nothing.
+// square of its length, with that of fragments wherever they are used. And it takes empty text out of the variables where it can only mean that there is nothing.
 func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawParams) *gqlerror.Error {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, g.Limits.Tokens)
 	if err != nil {
@@ -55,6 +54,9 @@ func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawPa
 	if repeated > mostRepeats {
 		return gqlerror.Wrap(compute.Errorf(compute.Rejected, "the document repeats too many fields of a selection, or uses too many fragments; the limit is %d", mostRepeats))
 	}
+	if err := g.Limits.checkExpanded(document); err != nil {
+		return gqlerror.Wrap(err)
+	}
 
 	if len(document.Operations) > 1 && params.OperationName == "" {
 		return gqlerror.Wrap(compute.Errorf(compute.Invalid, "operationName is missing: the document has %d operations", len(document.Operations)))
@@ -66,7 +68,7 @@ func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawPa
 		}
 		for _, v := range o.VariableDefinitions {
 			if given, ok := params.Variables[v.Variable]; ok {
-				params.Variables[v.Variable] = canonical(g.schema(), v.Type, given)
+				params.Variables[v.Variable] = canonical(schema(), v.Type, given)
 			}
 		}
 	}
@@ -131,7 +133,7 @@ func (g gate) MutateOperationContext(ctx context.Context, o *graphql.OperationCo
 		err = g.permitted(c, o)
 	}
 	if err == nil {
-		err = checkArguments(g.schema(), o)
+		err = checkArguments(schema(), o)
 	}
 	if err != nil {
 		return gqlerror.Wrap(err)

@@ -2,6 +2,7 @@ package graphql_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -60,6 +61,94 @@ func TestVariables_AreOfTheTypesOfTheOperationThatIsAskedFor(t *testing.T) {
 	status, answer = ask("", nil)
 	require.Equal(t, 400, status)
 	require.Contains(t, answer, "operationName is missing")
+}
+
+func TestLimits_BoundFragmentsInFragmentsBeforeTheyAreValidated(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	chain := func(levels int, of, use, leaf string) string {
+		var b strings.Builder
+		for i := range levels {
+			fmt.Fprintf(&b, " fragment F%d on %s{%s}", i, of, strings.ReplaceAll(use, "NEXT", fmt.Sprint("...F", i+1)))
+		}
+		fmt.Fprintf(&b, " fragment F%d on %s{%s}", levels, of, leaf)
+		return b.String()
+	}
+	circle := func(n int) string { // of which each uses all
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, " fragment F%d on __Schema{", i)
+			for next := range n {
+				fmt.Fprintf(&b, "...F%d ", next)
+			}
+			b.WriteString("}")
+		}
+		return b.String()
+	}
+	for document, words := range map[string]string{
+		`{__schema{...F0}}` + chain(49, "__Schema", "NEXT NEXT", "types{name}"):                      "too many fields",
+		`{__type(name:"Pod"){...F0}}` + chain(49, "__Type", "a:ofType{NEXT} b:ofType{NEXT}", "name"): "too many fields",
+		`{myself{id}}` + chain(49, "User", "NEXT NEXT", "id"):                                        "too many fields", // nobody uses it
+		`query a{myself{id}} query b{myself{...F0}}` + chain(20, "User", "NEXT NEXT", "id"):          "too many fields",
+		`{__schema{...F0}}` + circle(9):                                                              "within itself",
+		`{__schema{...F0}}` + chain(3, "__Schema", "NEXT", "...F0"):                                  "within itself",
+	} {
+		body, err := json.Marshal(map[string]any{"query": document, "operationName": map[bool]any{true: "a"}[strings.HasPrefix(document, "query a")]})
+		require.NoError(t, err)
+		status, answer := e.do(http.MethodPost, "/graphql", string(body))
+		require.Equal(t, 400, status, document)
+		require.Contains(t, answer, words, document)
+	}
+	status, answer := e.send(`{myself{...F0}}` + chain(8, "User", "NEXT NEXT", "id"))
+	require.Equal(t, 200, status, answer)
+}
+
+func TestDirectives_AreHeldAgainstTheirTypes(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	ask := func(query, variables string) (int, string) {
+		return e.do(http.MethodPost, "/graphql?api_key="+e.token, asked(t, query, variables))
+	}
+	for _, on := range []string{`{__typename @skip(if:$s)}`, `{...on Query @include(if:$s){__typename}}`, `{...f @skip(if:$s)} fragment f on Query{__typename}`} {
+		status, answer := ask(`query($s:Boolean=true)`+on, `{"s":null}`)
+		require.Equal(t, 400, status, on)
+		require.Contains(t, answer, `"message":"if: must not be null"`, on)
+		status, answer = ask(`query($s:Boolean=true)`+on, `null`)
+		require.Equal(t, 200, status, answer)
+	}
+	status, _ := ask(`mutation($s:Boolean=true){podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA L4",imageName:"u"}){id @skip(if:$s)}}`, `{"s":null}`)
+	require.Equal(t, 400, status)
+	_, answer := e.send(`{myself{pods{id}}}`)
+	require.JSONEq(t, `{"data":{"myself":{"pods":[]}}}`, answer, "nothing was done")
+	require.NotContains(t, e.log.String(), "panic")
+
+	status, answer = e.send(`{myself{id ...@defer{pods{id}}}}`)
+	require.Equal(t, 400, status)
+	require.Contains(t, answer, `Unknown directive \"@defer\".`)
+}
+
+func TestRefusals_SuggestNoNames(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	for _, document := range []string{
+		`{gpuTypes(inpu:{}){id}}`, `mutation{podFindAndDeployOnDemand(input:{cloudTyp:1}){id}}`, `mutation{podFindAndDeployOnDemand(input:{cloudType:SECUR}){id}}`,
+		`query($i:PodFilte){myself{id}}`, `{myself{...on Usr{id}}}`, `{gpuType{id}}`,
+	} {
+		status, answer := e.send(document)
+		require.Equal(t, 400, status, document)
+		require.NotContains(t, answer, "Did you mean", document)
+	}
+}
+
+func TestVariables_AreNamedWhereTheLibraryRefusesThem(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	for variables, words := range map[string]string{`{"i":{"gpuCount":1.5}}`: "$i.gpuCount: ", `{"i":{"nosuch":1}}`: "$i.nosuch: ", `{}`: "$i: must be defined", `{"i":null}`: "$i: cannot be null"} {
+		status, answer := e.do(http.MethodPost, "/graphql?api_key="+e.token, asked(t, `query($i:GpuLowestPriceInput!){gpuTypes{lowestPrice(input:$i){minVcpu}}}`, variables))
+		require.Equal(t, 400, status, variables)
+		require.Contains(t, answer, `"message":"`+words, variables)
+		require.NotContains(t, answer, `"path"`, variables)
+	}
 }
 
 func TestLimits_BoundWhatADocumentRepeats(t *testing.T) {

@@ -33,7 +33,7 @@ func TestInstance_IsFlavorVCPUsAndGB(t *testing.T) {
 		require.Equal(t, want, cpu, text)
 	}
 	for _, text := range []string{
-		"", "cpu3g", "cpu3g-2", "cpu3g-2-8-1", "-2-8", "cpu3g-0-8", "cpu3g-2-0", "cpu3g--2-8", "cpu3g-x-8", "cpu3g-2-x", "cpu3g-2-2147483648", "cpu3g-2147483648-8",
+		"", "cpu3g", "cpu3g-2", "cpu3g-2-8-1", "-2-8", "cpu3g-0-8", "cpu3g-2-0", "cpu3g--2-8", "cpu3g-x-8", "cpu3g-2-x", "cpu3g-2-2147483648", "cpu3g-2147483648-8", "cpu3g-+2-8", "cpu3g-02-8", "cpu3g-2-08",
 	} {
 		_, ok := instance(text)
 		require.False(t, ok, text)

@@ -198,7 +198,8 @@ func instance(id string) (compute.CPU, bool) {
 	}
 	vcpus, err := strconv.ParseInt(parts[1], 10, 32)
 	memory, memoryErr := strconv.ParseInt(parts[2], 10, 32)
-	return compute.CPU{ID: parts[0], VCPUCount: vcpus, MemoryGB: memory}, err == nil && memoryErr == nil && vcpus >= 1 && memory >= 1
+	cpu := compute.CPU{ID: parts[0], VCPUCount: vcpus, MemoryGB: memory}
+	return cpu, err == nil && memoryErr == nil && vcpus >= 1 && memory >= 1 && *instanceID(cpu) == id
 }
 
 // podChange translates the input of podEditJob. What of a mount is absent stays as the pod has it.

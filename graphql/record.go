@@ -9,37 +9,44 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/journal"
 )
 
 // secretInputs are the fields of inputs that are secret and never answered, input.field.
 var secretInputs = map[string]bool{"SecretCreateInput.value": true, "SaveRegistryAuthInput.password": true, "UpdateRegistryAuthInput.password": true}
 
-// variableInput is the input that is a variable of an environment, whose key says whether its value is secret.
-const variableInput = "EnvironmentVariableInput"
+// variable is the type of a variable of an environment, whose key says whether its value is secret, and variableInput that of inputs.
+const (
+	variable      = "EnvironmentVariable"
+	variableInput = "EnvironmentVariableInput"
+)
 
-// Recorded gives what a body asks for, for the journal, and the body without what is secret in it. Of what is no document nothing can be
-// told: nil, and all of it is masked.
-func (h *Handler) Recorded(body []byte) (*journal.Document, []byte) { return Recorded(body, h.Limits) }
+// errorTexts are the words of errors, which may repeat a value of the document.
+var errorTexts = [][]string{{"errors", "*", "message"}}
+
+// Recorded gives what a body asks for, for the journal, the body without what is secret in it, and what is secret in its answer. Of what is no
+// document nothing can be told: nil, and all of it is masked.
+func (h *Handler) Recorded(body []byte) (asked *journal.Document, masked []byte, answer journal.Secrets) {
+	return Recorded(body, h.Limits)
+}
 
 // Recorded is that of a handler with the limits, for who records what it answers from outside.
-func Recorded(body []byte, l Limits) (*journal.Document, []byte) {
+func Recorded(body []byte, l Limits) (asked *journal.Document, masked []byte, answer journal.Secrets) {
 	hidden := journal.Hide(body, false)
 	params, err := parse(body)
 	if err != nil {
-		return nil, hidden
+		return nil, hidden, journal.Secrets{Paths: errorTexts}
 	}
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, l.Tokens)
 	if err != nil || selectionsOf(document) > l.Fields {
-		return nil, hidden
+		return nil, hidden, journal.Secrets{Paths: errorTexts}
 	}
 
 	m := &masking{schema: schema(), document: document, params: params, declared: map[string]bool{}, whole: map[string]bool{}, seen: map[*ast.FragmentDefinition]bool{}}
 	for _, o := range document.Operations {
 		m.operation(o)
 	}
-	asked := &journal.Document{Fields: []string{}}
+	asked = &journal.Document{Fields: []string{}}
 	for _, o := range document.Operations {
 		if len(document.Operations) == 1 || o.Name == params.OperationName {
 			asked.Name, asked.Fields = o.Name, append(asked.Fields, m.fieldsOf(o.SelectionSet, 0)...)
@@ -47,15 +54,14 @@ func Recorded(body []byte, l Limits) (*journal.Document, []byte) {
 		}
 	}
 
-	masked, err := m.masked(body)
-	if err != nil {
-		return asked, hidden
+	if masked, err = m.masked(body); err != nil {
+		masked = hidden
 	}
-	return asked, masked
+	if len(m.spans) > 0 || m.changed {
+		m.answer.Paths = errorTexts
+	}
+	return asked, masked, m.answer
 }
-
-// schema gives the schema, parsed when it is first needed.
-func schema() *ast.Schema { return graph.NewExecutableSchema(graph.Config{}).Schema() }
 
 // selectionsOf counts what stands in a document: one that is too long is not looked into.
 func selectionsOf(d *ast.QueryDocument) (n int) {
@@ -79,6 +85,7 @@ type masking struct {
 	declared map[string]bool // variables that an operation declares
 	whole    map[string]bool // variables that are secret
 	changed  bool            // a variable has something that is
+	answer   journal.Secrets // by the names that fields have in it
 }
 
 // fieldsOf gives the names of the fields of a selection, with those of its fragments.
@@ -143,6 +150,7 @@ func (m *masking) selection(of *ast.Definition, set ast.SelectionSet) {
 				m.value(a.Value, t, t == nil)
 			}
 			m.directives(s.Directives)
+			m.answered(of, field, s)
 			m.selection(next, s.SelectionSet)
 		case *ast.InlineFragment:
 			m.directives(s.Directives)
@@ -155,6 +163,23 @@ func (m *masking) selection(of *ast.Definition, set ast.SelectionSet) {
 				m.selection(m.schema.Types[f.TypeCondition], f.SelectionSet)
 			}
 		}
+	}
+}
+
+// answered notes what is secret in the answer to a field that has another name there.
+func (m *masking) answered(of *ast.Definition, field *ast.FieldDefinition, s *ast.Field) {
+	if s.Alias == s.Name {
+		return
+	}
+	switch {
+	case field != nil && field.Type.Name() == variable:
+		m.answer.Maps = append(m.answer.Maps, s.Alias)
+	case of != nil && of.Name == variable && s.Name == "value":
+		m.answer.Names = append(m.answer.Names, s.Alias)
+	case of != nil && of.Name == variable && s.Alias == "key": // which says nothing of the value
+		m.answer.Names = append(m.answer.Names, "value")
+	case s.Name == "apiKey":
+		m.answer.Whole = append(m.answer.Whole, s.Alias)
 	}
 }
 

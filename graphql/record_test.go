@@ -11,6 +11,8 @@ import (
 
 	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/graphql"
+	"github.com/berthdev/berth/impl/journal"
+	"github.com/berthdev/berth/impl/journal/bodies"
 )
 
 // asked makes the body of a document.
@@ -50,33 +52,54 @@ func TestRecorded_HidesWhatIsSecret(t *testing.T) {
 		"environment, keyles": {`mutation($i:PodFindAndDeployOnDemandInput){podFindAndDeployOnDemand(input:$i){id}}`, `{"i":{"env":[{"value":"hunter22"}]}}`, `"value":"***"`},
 		"no document":         {`mutation{secretCreate(input:{value:"hunter22"}`, `null`, "***"},
 	} {
-		_, masked := h.Recorded([]byte(asked(t, c.query, c.variables)))
+		_, masked, _ := h.Recorded([]byte(asked(t, c.query, c.variables)))
 		require.NotContains(t, string(masked), secret, name)
 		require.Contains(t, string(masked), c.kept, name)
 	}
 
 	for _, body := range []string{`{"query":"{a(b:\"hunter22\")}"`, `{"query":7,"x":"hunter22"}`, "hunter22"} {
-		document, masked := h.Recorded([]byte(body))
+		document, masked, _ := h.Recorded([]byte(body))
 		require.Nil(t, document)
 		require.Equal(t, "***", string(masked))
 	}
-	_, masked := h.Recorded(nil)
+	_, masked, _ := h.Recorded(nil)
 	require.Empty(t, masked)
+}
+
+func TestRecorded_HidesWhatIsSecretInTheAnswer(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(*graphql.Services) {}).handler
+	for query, c := range map[string]struct{ answer, want string }{
+		`{myself{podTemplates{env{key value}}}}`:                                           {`{"env":[{"key":"A_KEY","value":"hunter22"},{"key":"N","value":"3"}]}`, `{"env":[{"key":"A_KEY","value":"***"},{"key":"N","value":"3"}]}`},
+		`{myself{podTemplates{e:env{key value}}}}`:                                         {`{"e":[{"key":"A_KEY","value":"hunter22"},{"key":"N","value":"3"}]}`, `{"e":[{"key":"A_KEY","value":"***"},{"key":"N","value":"3"}]}`},
+		`{myself{podTemplates{env{k:key v:value}}}}`:                                       {`{"env":[{"k":"A_KEY","v":"hunter22"}]}`, `{"env":[{"k":"A_KEY","v":"***"}]}`},
+		`{myself{podTemplates{env{key v:value}}}}`:                                         {`{"env":[{"key":"A_KEY","v":"hunter22"}]}`, `{"env":[{"key":"A_KEY","v":"***"}]}`},
+		`{myself{podTemplates{env{value:key key:value}}}}`:                                 {`{"env":[{"value":"A_KEY","key":"hunter22"}]}`, `{"env":[{"value":"***","key":"***"}]}`},
+		`{myself{podTemplates{env{key:__typename value}}}}`:                                {`{"env":[{"key":"EnvironmentVariable","value":"hunter22"}]}`, `{"env":[{"key":"EnvironmentVariable","value":"***"}]}`},
+		`{myself{podTemplates{...f}}} fragment f on PodTemplate{x:env{key value}}`:         {`{"x":[{"key":"A_KEY","value":"hunter22"}]}`, `{"x":[{"key":"A_KEY","value":"***"}]}`},
+		`mutation{saveRegistryAuth(input:{name:"r",username:"u",password:987654321}){id}}`: {`{"errors":[{"message":"found 987654321"}]}`, `{"errors":[{"message":"***"}]}`},
+		`mutation{secretCreate(input:{value:"hunter22"}`:                                   {`{"errors":[{"message":"hunter22"}],"a":"b"}`, `{"errors":[{"message":"***"}],"a":"b"}`},
+		`{myself{id nosuch}}`:                                                              {`{"errors":[{"message":"nosuch"}]}`, `{"errors":[{"message":"nosuch"}]}`},
+	} {
+		e := journal.Exchange{Operation: journal.OperationGraphQL, Request: journal.Sent{Body: []byte(asked(t, query, "null"))}}
+		bodies.Known().Conceal(&e, h.Recorded)
+		require.Equal(t, c.want, string(e.Response.Mask([]byte(c.answer), false)), query)
+	}
 }
 
 func TestRecorded_KeepsWhatIsNotSecret(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(*graphql.Services) {}).handler
 	body := ` {"variables": {"p": "x"}, "query": "query Mine($p: String!) { pod(input: {podId: $p}) { id } ...f } fragment f on Query { myself { id } }" } `
-	document, masked := h.Recorded([]byte(body))
+	document, masked, _ := h.Recorded([]byte(body))
 	require.Equal(t, body, string(masked), "to the byte")
 	require.Equal(t, "Mine", document.Name)
 	require.Equal(t, []string{"pod", "myself"}, document.Fields)
 
-	document, _ = h.Recorded([]byte(`{"query":"query A{myself{id}} query B{gpuTypes{id}}","operationName":"B"}`))
+	document, _, _ = h.Recorded([]byte(`{"query":"query A{myself{id}} query B{gpuTypes{id}}","operationName":"B"}`))
 	require.Equal(t, "B", document.Name)
 	require.Equal(t, []string{"gpuTypes"}, document.Fields)
-	document, _ = h.Recorded([]byte(`{"query":"{a ...f} fragment f on Query{...f b}"}`))
+	document, _, _ = h.Recorded([]byte(`{"query":"{a ...f} fragment f on Query{...f b}"}`))
 	require.Equal(t, []string{"a", "b"}, document.Fields)
 }
 
@@ -113,7 +136,7 @@ func TestRecorded_HidesWhereverItStands(t *testing.T) {
 		"no text":               {`{nosuch(a:7,b:true,c:null,d:HUNTER22,e:"hunter22"){id}}`, `null`, `nosuch(a:\"***\",b:true,c:null,d:\"***\",e:\"***\")`},
 		"of two operations":     {`mutation A($p:String!){updateRegistryAuth(input:{password:$p}){id}} query B($p:String!){pod(input:{podId:$p}){id}}`, `{"p":"hunter22"}`, `{"p":"***"}`},
 	} {
-		_, masked := h.Recorded([]byte(asked(t, c.query, c.variables)))
+		_, masked, _ := h.Recorded([]byte(asked(t, c.query, c.variables)))
 		require.NotContains(t, strings.ToLower(string(masked)), "hunter22", name)
 		require.Contains(t, string(masked), c.kept, name)
 	}
@@ -127,11 +150,11 @@ func TestRecorded_KeepsTheRestAsItWasSent(t *testing.T) {
 		`{"query":"{gpuTypes{lowestPrice(input:{dataCenterId:\"seen\",gpuCount:2}){minVcpu}}}"}`,
 		`{"query":"{...on Query{gpuTypes(input:{ids:[\"seen\"]}){id}} ...f} fragment f on Query{pod(input:{podId:\"seen\"}){id}}"}`,
 	} {
-		_, masked := h.Recorded([]byte(body))
+		_, masked, _ := h.Recorded([]byte(body))
 		require.Equal(t, body, string(masked))
 	}
 
-	_, masked := h.Recorded([]byte(`{"query":"mutation{secretCreate(input:{value:\"hunter22\"}){id}}","other":1}`))
+	_, masked, _ := h.Recorded([]byte(`{"query":"mutation{secretCreate(input:{value:\"hunter22\"}){id}}","other":1}`))
 	require.JSONEq(t, `{"query":"mutation{secretCreate(input:{value:\"***\"}){id}}","other":1}`, string(masked), "without variables")
 }
 
@@ -147,11 +170,11 @@ func TestRecorded_NamesTheFieldsOfTheOperation(t *testing.T) {
 	} {
 		body, err := json.Marshal(map[string]string{"query": document})
 		require.NoError(t, err)
-		asked, _ := h.Recorded(body)
+		asked, _, _ := h.Recorded(body)
 		require.Equal(t, want, asked.Fields, document)
 	}
 
-	asked, _ := h.Recorded([]byte(`{"query":"query A{a} query A{b}","operationName":"A"}`))
+	asked, _, _ := h.Recorded([]byte(`{"query":"query A{a} query A{b}","operationName":"A"}`))
 	require.Equal(t, []string{"a"}, asked.Fields)
 }
 
@@ -159,12 +182,12 @@ func TestRecorded_LooksIntoNoLongerDocumentThanIsAnswered(t *testing.T) {
 	t.Parallel()
 	body := []byte(`{"query":"{myself{id} ...f} fragment f on Query{pod{id}}"}`)
 	limits := graphql.Limits{Tokens: 100, Fields: 5}
-	asked, _ := graphql.Recorded(body, limits)
+	asked, _, _ := graphql.Recorded(body, limits)
 	require.NotNil(t, asked)
 	limits.Fields = 4
-	asked, masked := graphql.Recorded(body, limits)
+	asked, masked, _ := graphql.Recorded(body, limits)
 	require.Nil(t, asked)
 	require.NotContains(t, string(masked), "pod")
-	asked, _ = graphql.Recorded(body, graphql.Limits{Tokens: 5, Fields: 5})
+	asked, _, _ = graphql.Recorded(body, graphql.Limits{Tokens: 5, Fields: 5})
 	require.Nil(t, asked)
 }

@@ -25,6 +25,8 @@ import (
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/compute"
@@ -92,14 +94,35 @@ const (
 // New makes the handler.
 func New(s Services) *Handler {
 	h := &Handler{Services: s, anonymous: limit.NewProcessor(anonymousShare, anonymousBurst)}
-	schema := graph.NewExecutableSchema(graph.Config{Resolvers: resolvers{s}})
-	h.exec = executor.New(schema)
+	h.exec = executor.New(graph.NewExecutableSchema(graph.Config{Schema: schema(), Resolvers: resolvers{s}}))
 	h.exec.SetParserTokenLimit(s.Limits.Tokens)
 	h.exec.SetDisableSuggestion(true)
+	h.exec.SetDefaultRulesFn(validation)
 	h.exec.SetErrorPresenter(h.present)
 	h.exec.SetRecoverFunc(func(_ context.Context, r any) error { return fmt.Errorf("panic: %v\n%s", r, debug.Stack()) })
-	h.exec.Use(gate{s, schema.Schema})
+	h.exec.Use(gate{s})
 	return h
+}
+
+// schema gives the schema, parsed when it is first needed. It has no directive defer, which the libraries add: an answer is one.
+var schema = sync.OnceValue(func() *ast.Schema {
+	s := graph.NewExecutableSchema(graph.Config{}).Schema()
+	delete(s.Directives, "defer")
+	return s
+})
+
+// validation gives the rules that documents are held against. None suggests names of the schema (rule graphql.suggestions); the executor has
+// taken care of fields by itself.
+func validation() *rules.Rules {
+	all := rules.NewDefaultRules()
+	for name, plain := range map[string]validator.Rule{
+		rules.KnownArgumentNamesRule.Name:  rules.KnownArgumentNamesRuleWithoutSuggestions,
+		rules.KnownTypeNamesRule.Name:      rules.KnownTypeNamesRuleWithoutSuggestions,
+		rules.ValuesOfCorrectTypeRule.Name: rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
+	} {
+		all.ReplaceRule(name, plain.RuleFunc)
+	}
+	return all
 }
 
 //go:embed playground.html
@@ -326,13 +349,16 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 		case errcode.ParseFailed:
 			own = compute.Errorf(compute.Rejected, "%s", document.Message)
 		case errcode.ValidationFailed:
-			own = compute.Errorf(compute.Invalid, "%s", document.Message)
+			own = compute.Errorf(compute.Invalid, "%s%s", ofVariable(document), document.Message)
 		}
 		if own != nil {
 			e.Locations, e.Path, err = document.Locations, document.Path, own
 		}
 	}
 
+	if len(e.Path) > 0 && e.Path[0] == inVariables {
+		e.Path = nil // it is none of the answer
+	}
 	p := problem.Of(err)
 	if of, ok := errors.AsType[*fault.Answer](err); ok {
 		p = problem.Problem{Code: problem.CodeFor(of.Status), Detail: of.Error()}
@@ -353,6 +379,17 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 	}
 
 	return e
+}
+
+// inVariables begins the paths that the library gives for what is wrong with variables.
+const inVariables = ast.PathName("variable")
+
+// ofVariable says at which place in the variables something is wrong, for the words of an error; empty: it is wrong elsewhere.
+func ofVariable(e *gqlerror.Error) string {
+	if len(e.Path) < 2 || e.Path[0] != inVariables {
+		return ""
+	}
+	return "$" + e.Path[1:].String() + ": "
 }
 
 // write writes an answer. A long text is in memory only if there is room for it (rule bounds.texts).

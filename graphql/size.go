@@ -41,6 +41,65 @@ func (l Limits) tooManyFields() error {
 	return compute.Errorf(compute.Rejected, "the document asks for too many fields; the limit is %d", l.Fields)
 }
 
+// checkExpanded refuses a document that is not validated yet if one of its operations or fragments has too many fields, or a fragment uses itself
+// (rule graphql.fragments): to validate it takes as long as all of its fields, with those of fragments each time they are used.
+func (l Limits) checkExpanded(d *ast.QueryDocument) error {
+	e := expansion{fragments: d.Fragments, most: l.Fields, known: map[*ast.FragmentDefinition]int{}}
+	long := false
+	for _, o := range d.Operations {
+		long = e.fields(o.SelectionSet) > l.Fields || long
+	}
+	for _, f := range d.Fragments {
+		long = e.fragment(f) > l.Fields || long
+	}
+	switch {
+	case e.cycle != "":
+		return compute.Errorf(compute.Invalid, "Cannot spread fragment %q within itself.", e.cycle)
+	case long:
+		return l.tooManyFields()
+	}
+	return nil
+}
+
+// expansion counts the fields of selections with those of fragments. Numbers over most stay just over it.
+type expansion struct {
+	fragments ast.FragmentDefinitionList
+	most      int
+	known     map[*ast.FragmentDefinition]int // -1: it is being counted
+	cycle     string                          // a fragment that uses itself
+}
+
+func (e *expansion) fields(set ast.SelectionSet) (n int) {
+	for _, s := range set {
+		switch s := s.(type) {
+		case *ast.Field:
+			n += 1 + e.fields(s.SelectionSet)
+		case *ast.InlineFragment:
+			n += e.fields(s.SelectionSet)
+		case *ast.FragmentSpread:
+			if f := e.fragments.ForName(s.Name); f != nil {
+				n += e.fragment(f)
+			}
+		}
+		n = min(n, e.most+1)
+	}
+	return n
+}
+
+func (e *expansion) fragment(f *ast.FragmentDefinition) int {
+	n, counted := e.known[f]
+	if !counted {
+		e.known[f] = -1
+		n = e.fields(f.SelectionSet)
+		e.known[f] = n
+	}
+	if n < 0 {
+		e.cycle = f.Name
+		return 0
+	}
+	return n
+}
+
 // measure measures each fragment once, whatever the number of its uses: nested ones would take time without end. Numbers
 // over most stay just over it.
 func measure(set ast.SelectionSet, most int, known map[*ast.FragmentDefinition]size) (total size) {

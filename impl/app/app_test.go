@@ -25,6 +25,7 @@ func start(t *testing.T, c app.Config) *app.Server {
 	c.Listen = "127.0.0.1:0"
 	s, err := app.Start(t.Context(), c)
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() }) // before its directory goes: it ends with the test by itself, but nobody waits for that
 	return s
 }
 

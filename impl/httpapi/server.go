@@ -110,7 +110,7 @@ type GraphQL interface {
 	// Operations gives the names under which a fault can be scripted.
 	Operations() []string
 	// Recorded gives what a body asks for, nil if that cannot be read, and the body without what is secret in it.
-	Recorded(body []byte) (*journal.Document, []byte)
+	Recorded(body []byte) (asked *journal.Document, masked []byte, answer journal.Secrets)
 }
 
 // Pods reports what pods do.

@@ -156,7 +156,7 @@ func (i *interfaces) masked(s sent, most int) Exchange {
 		Method: s.method, Path: s.url.EscapedPath(), Query: s.url.RawQuery, Operation: operation, Credentials: s.keys,
 		Request: s.request, Response: s.response, Status: s.status,
 	}
-	i.bodies.Conceal(&x, func(body []byte) (*journal.Document, []byte) {
+	i.bodies.Conceal(&x, func(body []byte) (*journal.Document, []byte, journal.Secrets) {
 		return graphql.Recorded(body, graphql.Limits{}.WithDefaults())
 	})
 	e := x.Masked(most)

@@ -200,7 +200,10 @@ func (s *session) exchange(ctx context.Context, x *Exchange) *answer {
 		return &answer{err: errors.New(req.URL.Host + " does not answer: " + reason(err))}
 	}
 	defer func() { _ = res.Body.Close() }()
-	made := sent{method: x.Method, url: &url.URL{Path: x.Path}, keys: []string{key}, status: res.StatusCode, response: journal.Sent{Headers: res.Header}}
+	made := sent{
+		method: x.Method, url: &url.URL{Path: x.Path}, keys: []string{key}, status: res.StatusCode, response: journal.Sent{Headers: res.Header},
+		request: journal.Sent{Body: []byte(x.Request.Body), Length: x.Request.Length}, // of a document of GraphQL, it says what is secret in the answer
+	}
 	if !x.Response.Truncated { // of what was not recorded to its end, such as a stream, the head is compared
 		most := seen(path, max(DefaultBody, len(x.Response.Body))*2)
 		body, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))

@@ -13,8 +13,8 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-// GraphQL reads what a body of GraphQL asks for, and gives it without what is secret in it.
-type GraphQL func(body []byte) (*journal.Document, []byte)
+// GraphQL reads what a body of GraphQL asks for, and gives it without what is secret in it, and what is secret in its answer beside what always is.
+type GraphQL func(body []byte) (asked *journal.Document, masked []byte, answer journal.Secrets)
 
 // Bodies know what is secret in the bodies of each operation. They do not change, and are safe for concurrent use.
 type Bodies struct {
@@ -76,10 +76,11 @@ const problemJSON = "application/problem+json"
 // documents are bodies of an unknown operation.
 func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
 	if e.Operation == journal.OperationGraphQL && graphql != nil {
-		var masked []byte
-		e.Document, masked = graphql(e.Request.Body)
+		asked, masked, answer := graphql(e.Request.Body)
+		e.Document = asked
 		e.Request.Mask = func([]byte, bool) []byte { return masked }
-		e.Response.Mask = journal.Secrets{Maps: environments, Whole: []string{"apiKey"}, Pairs: true}.Mask
+		answer.Maps, answer.Whole, answer.Pairs = append(answer.Maps, environments...), append(answer.Whole, "apiKey"), true
+		e.Response.Mask = answer.Mask
 		return
 	}
 

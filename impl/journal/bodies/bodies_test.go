@@ -28,7 +28,7 @@ func TestConceal_VariablesAreSecretInWhateverFormAnAnswerHasThem(t *testing.T) {
 		"but not in what is no JSON": {"getPod", "text/plain", `HF_TOKEN=hunter22`, `HF_TOKEN=hunter22`},
 	} {
 		e := journal.Exchange{Operation: c.operation, Response: journal.Sent{Headers: map[string][]string{"Content-Type": {c.kind}}}}
-		bodies.Known().Conceal(&e, func([]byte) (*journal.Document, []byte) { return nil, nil })
+		bodies.Known().Conceal(&e, func([]byte) (*journal.Document, []byte, journal.Secrets) { return nil, nil, journal.Secrets{} })
 		require.Equal(t, c.want, string(e.Response.Mask([]byte(c.body), false)), name)
 	}
 }
