@@ -154,6 +154,9 @@ know are removed when a server starts on their machine.`,
 				}
 			}
 			r, err := app.Restore(cmd.Context(), o)
+			if errors.Is(err, app.ErrOneMoment) {
+				return misuse(err, "")
+			}
 			if err != nil {
 				return err
 			}

@@ -177,6 +177,9 @@ func TestRestore_RefusesWhatIsNoWholeBackup(t *testing.T) {
 	require.NoError(t, s.server.Close())
 	refused(t, "berth.db is there already", "restore", file, "--data", dir)
 	refused(t, "and no backup of it", "restore", filepath.Join(dir, "berth.db"), "--data", dir, "--force")
+	for _, option := range []string{"--at=2026-11-23T10:00:00Z", "--generation=one"} {
+		refused(t, "is one backup of one moment", "restore", file, "--data", other, option)
+	}
 	refused(t, "there is no ", "restore", filepath.Join(tmp, "none.db"), "--data", other)
 
 	whole, err := os.ReadFile(file)

@@ -82,7 +82,10 @@ func clockCommand(name, short, example string, ask askClock) *cobra.Command {
 // millisecondsOf reads a duration of an argument, as whole milliseconds.
 func millisecondsOf(name, text string) (int64, error) {
 	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d%time.Millisecond != 0 {
+	if err == nil && d < 0 {
+		return 0, misuse(fmt.Errorf("%s: %q must not be less than 0", name, text), "")
+	}
+	if err != nil || d%time.Millisecond != 0 {
 		return 0, misuse(fmt.Errorf("%s: %q is no duration of whole milliseconds", name, text), "such as 90s, 1h30m or 250ms")
 	}
 	return d.Milliseconds(), nil

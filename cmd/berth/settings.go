@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -164,6 +166,11 @@ func resolve(cmd *cobra.Command) error {
 		}
 
 		if err := setFlag(f, values); err != nil {
+			for _, s := range settingsNamed(f.Name) {
+				if wrong, is := errors.AsType[*setting.Error](s.Validate(values)); is {
+					err = wrong.Cause // which is words, and not of the library of flags
+				}
+			}
 			if marked(f, secretMark) {
 				err = errors.New("the value makes no sense")
 			}
@@ -230,9 +237,13 @@ func loadConfig(path string, must bool) (map[string]configEntry, error) {
 		return nil, fmt.Errorf("the configuration file: %w", err)
 	}
 
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	var document, second yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if documents.Decode(&second) == nil {
+		return nil, fmt.Errorf("%s:%d: a second document begins: the settings are one", path, second.Line)
 	}
 	if len(document.Content) == 0 {
 		return nil, nil // empty

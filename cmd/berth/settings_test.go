@@ -83,15 +83,16 @@ func TestSettings_ListIsLinesInTheEnvironment(t *testing.T) {
 
 func TestSettings_NameThePlaceOfWhatMakesNoSense(t *testing.T) {
 	for text, want := range map[string]string{
-		"listen: a:1\nlisten-to: b": `%s:2: there is no setting "listen-to"`,
-		"drain: soon":               `%s:1: drain: time: invalid duration "soon"`,
-		"quota-day: [1, 2]":         `%s:1: quota-day: it must be one value, not a list`,
-		"listen:":                   `%s:1: listen must be a value, or a list of values`,
-		"listen: {host: a}":         `%s:1: listen must be a value, or a list of values`,
-		"listen: a\nlisten: b":      `%s:2: listen is set twice`,
-		"- listen":                  `%s:1: it must be lines of SETTING: VALUE`,
-		"json: true":                `%s:1: there is no setting "json"`,
-		"a: b: c":                   `%s: yaml: mapping values are not allowed in this context`,
+		"listen: a:1\nlisten-to: b":     `%s:2: there is no setting "listen-to"`,
+		"drain: soon":                   `%s:1: drain: it must be a duration such as 90s`,
+		"quota-day: [1, 2]":             `%s:1: quota-day: it must be one value, not a list`,
+		"listen:":                       `%s:1: listen must be a value, or a list of values`,
+		"listen: {host: a}":             `%s:1: listen must be a value, or a list of values`,
+		"listen: a\nlisten: b":          `%s:2: listen is set twice`,
+		"listen: a:1\n---\nnonsense: 1": `%s:2: a second document begins: the settings are one`,
+		"- listen":                      `%s:1: it must be lines of SETTING: VALUE`,
+		"json: true":                    `%s:1: there is no setting "json"`,
+		"a: b: c":                       `%s: yaml: mapping values are not allowed in this context`,
 	} {
 		path := configured(t, text)
 		for _, command := range [][]string{{"config", "show"}, {"serve"}, {"pods", "list"}, {"keys", "list"}} {
@@ -109,7 +110,7 @@ func TestSettings_NameThePlaceOfWhatMakesNoSense(t *testing.T) {
 
 	t.Setenv("BERTH_DRAIN", "later")
 	r := call(t.Context(), "", "serve")
-	require.Equal(t, "berth: BERTH_DRAIN: drain: time: invalid duration \"later\"\n", r.err)
+	require.Equal(t, "berth: BERTH_DRAIN: drain: it must be a duration such as 90s\n", r.err)
 	require.Equal(t, exitUsage, r.code)
 
 	t.Setenv("BERTH_CONFIG", configured(t, "nonsense: 1"))

@@ -177,6 +177,9 @@ type Restored struct {
 	Shipped *Shipped `json:"shipped,omitempty"` // nil: a file was restored
 }
 
+// ErrOneMoment is what Restore says if it is asked for a moment or a generation of a backup that is a file.
+var ErrOneMoment = errors.New("--at and --generation are for the place that --backup-to shipped to")
+
 // Restore puts a backup in the place of the database of a data directory, on which no server may run. The backup is read through first, and so is
 // what was made of it: one that is damaged, no database of berth's or a newer program's is refused, and changes nothing.
 func Restore(ctx context.Context, o RestoreOptions) (r Restored, err error) {
@@ -186,6 +189,8 @@ func Restore(ctx context.Context, o RestoreOptions) (r Restored, err error) {
 		return restoreShipped(ctx, o)
 	case errors.Is(err, fs.ErrNotExist):
 		return r, fmt.Errorf("there is no %s", o.File)
+	case err == nil && (!o.At.IsZero() || o.Generation != ""):
+		return r, fmt.Errorf("%s is one backup of one moment: %w", o.File, ErrOneMoment)
 	}
 	return restoreFile(ctx, o)
 }

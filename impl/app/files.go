@@ -6,6 +6,7 @@ import (
 
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // prepareFleet reads the catalog and the hosts beside what else a start does: it takes milliseconds. The data directory must exist.
@@ -24,6 +25,7 @@ func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fl
 		catalog, err = control.BuiltInCatalog()
 	} else {
 		catalog, err = control.LoadCatalog(c.Catalog)
+		err = ofSetting("catalog", c.Catalog, err)
 	}
 	if err != nil {
 		return catalog, nil, err
@@ -49,6 +51,14 @@ func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fl
 		if fleet, err = control.LoadFleet(c.Fleet, catalog); err == nil {
 			err = rulesOf(kind, c.RuntimeSettings, nil).CheckEngines(fleet)
 		}
-		return catalog, fleet, err
+		return catalog, fleet, ofSetting("fleet", c.Fleet, err)
 	}
+}
+
+// ofSetting names the setting whose file cannot be used.
+func ofSetting(name, file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &setting.Error{Name: name, Value: file, Cause: err}
 }

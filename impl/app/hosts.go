@@ -1,11 +1,9 @@
 package app
 
 import (
-	"fmt"
 	"net"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/berthdev/berth/impl/certificate"
 	"github.com/berthdev/berth/impl/limit"
@@ -24,21 +22,11 @@ func hostsOf(c Config, certificates certificate.Source) (*limit.Hosts, error) {
 		}
 	}
 
-	if c.PublicURL != "" {
-		if base, err := url.Parse(c.PublicURL); err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" || strings.Trim(base.Path, "/") != "" || base.RawQuery != "" || base.User != nil {
-			return nil, fmt.Errorf("the public URL must be like https://pods.example.com, without a path, and not %q", c.PublicURL)
-		}
-	}
-
 	for _, address := range []string{c.WorkerURL, c.PublicURL} {
 		if base, err := url.Parse(address); err == nil && base.Hostname() != "" {
 			names = append(names, base.Hostname())
 		}
 	}
 
-	h, err := limit.NewHosts(names)
-	if err != nil {
-		return nil, fmt.Errorf("allowed hosts: %w", err)
-	}
-	return h, nil
+	return limit.NewHosts(names)
 }

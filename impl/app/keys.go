@@ -84,6 +84,9 @@ func openFileBeside(ctx context.Context, data string, clock compute.Clock) (stor
 		return nil, err
 	}
 
+	if err := checkLogBeside(data, file); err != nil {
+		return nil, err
+	}
 	has, knows, err := sqlite.Versions(ctx, file)
 	if err != nil {
 		return nil, err
@@ -95,6 +98,26 @@ func openFileBeside(ctx context.Context, data string, clock compute.Clock) (stor
 
 	defer func() { _ = unlock() }() // or the end of the process does it
 	return sqlite.Open(ctx, file, clock)
+}
+
+// checkLogBeside fails if the log of the database is damaged: whoever opens it then loses what cannot be read, and a server says so. While a server
+// runs, it has read the log by itself, and writes to it.
+func checkLogBeside(data, file string) error {
+	if sqlite.CheckLog(file) == nil {
+		return nil
+	}
+	unlock, err := lock(data, "berth keys")
+	if _, held := errors.AsType[errLocked](err); held {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
+	if err := sqlite.CheckLog(file); err != nil {
+		return fmt.Errorf("%s: %w: restore a backup, or start a server, which goes on with what can be read", file, err)
+	}
+	return nil
 }
 
 // lockToMigrate keeps servers from the data directory until unlock, if its database is to be brought from one version of the schema

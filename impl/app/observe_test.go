@@ -214,7 +214,7 @@ func TestStart_RefusesATracesEndpointThatIsNoURL(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := app.Start(t.Context(), app.Config{Data: dir, Listen: "127.0.0.1:0", TracesEndpoint: "collector:4318"})
-	require.EqualError(t, err, "the endpoint of traces is no http or https URL")
+	require.EqualError(t, err, `traces-endpoint "collector:4318": it must be a URL that begins with http:// or https://, and has a host`)
 	require.NoError(t, start(t, app.Config{Data: dir}).Close(), "nothing is left locked")
 }
 

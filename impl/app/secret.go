@@ -18,7 +18,7 @@ import (
 func secretKey(c Config) (key []byte, made bool, err error) {
 	if c.SecretKey != "" {
 		if err := closedToOthers(c.SecretKey); err != nil {
-			return nil, false, err
+			return nil, false, ofSetting("secret-key", c.SecretKey, err)
 		}
 	}
 	key, err = os.ReadFile(c.secretFile())

@@ -2,10 +2,8 @@ package app
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strconv"
 	"time"
@@ -17,7 +15,6 @@ import (
 	"github.com/berthdev/berth/impl/proxy"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/setting"
-	"github.com/berthdev/berth/store/postgres"
 	"github.com/berthdev/berth/store/ship"
 )
 
@@ -39,7 +36,7 @@ var table = []row{
 		Help: "postgres://user@host/database that keeps everything, for several servers together; a password may be in this variable or the configuration file, but not in the flag, or in PGPASSWORD, PGPASSFILE or ~/.pgpass; without it, a file in the data directory",
 	}, func(c *Config) any { return &c.Store }},
 	{setting.Setting{
-		Name: "replica-url", Option: "ReplicaURL",
+		Name: "replica-url", Option: "ReplicaURL", Check: baseURL,
 		Help: "base URL at which the other servers of one --store reach this one, such as http://10.0.0.7:8765; without it the address",
 	}, func(c *Config) any { return &c.ReplicaURL }},
 	{setting.Setting{
@@ -85,7 +82,7 @@ var table = []row{
 		Name: "acme-email", Option: "ACMEEmail", Help: "address that the authority writes to when something is wrong with a certificate",
 	}, func(c *Config) any { return &c.ACMEEmail }},
 	{setting.Setting{
-		Name: "acme-directory", Default: certificate.LetsEncrypt, Option: "ACMEDirectory", Help: "URL of the authority's directory",
+		Name: "acme-directory", Default: certificate.LetsEncrypt, Option: "ACMEDirectory", Check: baseURL, Help: "URL of the authority's directory",
 	}, func(c *Config) any { return &c.ACMEDirectory }},
 	{setting.Setting{
 		Name: "acme-listen", Option: "ACMEListen", Check: address,
@@ -100,11 +97,11 @@ var table = []row{
 		Help: "address at which users log in to their pods by ssh, as ssh POD@HOST with a key of their account; without it nobody can",
 	}, func(c *Config) any { return &c.SSHListen }},
 	{setting.Setting{
-		Name: "public-url", Option: "PublicURL",
+		Name: "public-url", Option: "PublicURL", Check: ownURL,
 		Help: "base URL at which clients reach the server, such as https://pods.example.com of a proxy in front of it: every URL that the server gives out begins with it, and its host is allowed",
 	}, func(c *Config) any { return &c.PublicURL }},
 	{setting.Setting{
-		Name: "worker-url", Option: "WorkerURL",
+		Name: "worker-url", Option: "WorkerURL", Check: baseURL,
 		Help: "base URL at which workers in containers reach the queue; without it the queue's own address, or the name of this machine inside of them where that is a loopback one",
 	}, func(c *Config) any { return &c.WorkerURL }},
 	{setting.Setting{
@@ -120,11 +117,11 @@ var table = []row{
 		Help: "how long a request to an endpoint that balances load waits for a worker, such as one that is being started",
 	}, func(c *Config) any { return &c.RequestWait }},
 	{setting.Setting{
-		Name: "allowed-host", Kind: setting.List, Option: "AllowedHosts",
+		Name: "allowed-host", Kind: setting.List, Option: "AllowedHosts", Check: hosts,
 		Help: "a host name of the server, such as that of a proxy in front of it: pages that need no key are served only under such names; .example.com for all below, * for any; repeatable",
 	}, func(c *Config) any { return &c.AllowedHosts }},
 	{setting.Setting{
-		Name: "trusted-proxies", Kind: setting.List, Option: "TrustedProxies",
+		Name: "trusted-proxies", Kind: setting.List, Option: "TrustedProxies", Check: proxies,
 		Help: "addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-Proto, X-Forwarded-Host and, in the audit log, X-Forwarded-For are believed; repeatable; without it nobody's are",
 	}, func(c *Config) any { return &c.TrustedProxies }},
 	{setting.Setting{
@@ -257,7 +254,7 @@ var table = []row{
 		Help: "address of /metrics for Prometheus, which needs no key; without it nothing is measured",
 	}, func(c *Config) any { return &c.MetricsListen }},
 	{setting.Setting{
-		Name: "traces-endpoint", Option: "TracesEndpoint",
+		Name: "traces-endpoint", Option: "TracesEndpoint", Check: baseURL,
 		Help: "URL of a receiver of OpenTelemetry traces by OTLP over HTTP; without it OTEL_EXPORTER_OTLP_ENDPOINT",
 	}, func(c *Config) any { return &c.TracesEndpoint }},
 	{setting.Setting{Name: "test-controls", Kind: setting.Switch, Help: "serve /_berth/ for tests: the clock, reset, keys, quotas, faults, the journal of requests; its key is printed"}, func(c *Config) any { return &c.TestControls }},
@@ -429,69 +426,4 @@ func isZero(field any) bool {
 		return *field == 0
 	}
 	return false
-}
-
-// address refuses what is no address to listen on.
-func address(text string) error {
-	_, port, err := net.SplitHostPort(text)
-	if err == nil {
-		_, err = net.LookupPort("tcp", port)
-	}
-	var wrong *net.AddrError
-	if errors.As(err, &wrong) {
-		return fmt.Errorf("%s: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one", wrong.Err)
-	}
-	return err
-}
-
-func longEnough(lease string) error {
-	if d, err := time.ParseDuration(lease); err == nil && d < LeastLease {
-		return fmt.Errorf("it must be at least %s", LeastLease)
-	}
-	return nil
-}
-
-func positive(text string) error {
-	if d, err := time.ParseDuration(text); err == nil && d <= 0 {
-		return errors.New("it must be longer than 0")
-	}
-	return nil
-}
-
-// notNegative refuses durations and numbers below 0.
-func notNegative(text string) error {
-	d, err := time.ParseDuration(text)
-	n, notNumber := strconv.Atoi(text)
-	if err == nil && d < 0 || notNumber == nil && n < 0 {
-		return errors.New("it must not be less than 0")
-	}
-	return nil
-}
-
-func atLeastOne(text string) error {
-	if n, err := strconv.Atoi(text); err == nil && n < 1 {
-		return errors.New("it must be 1 at least")
-	}
-	return nil
-}
-
-// forever is how long something is kept that never goes.
-const forever = "forever"
-
-func durationOrForever(text string) error {
-	if d, err := time.ParseDuration(text); text != forever && (err != nil || d <= 0) {
-		return errors.New("it must be a duration longer than 0, such as 2160h, or " + forever)
-	}
-	return nil
-}
-
-// storeURL refuses what is no URL of a store. The error has nothing of it: there may be a password in it.
-func storeURL(value string) error { return postgres.Check(value) }
-
-// noPassword refuses a password on the command line, which everybody on the machine can read.
-func noPassword(value string) error {
-	if setting.HasPassword(value) {
-		return errors.New("a password on the command line is seen by everybody on the machine: leave it out and set PGPASSWORD, PGPASSFILE or ~/.pgpass, or have the whole URL in BERTH_STORE or as store in the configuration file")
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/berthdev/berth/impl/atomicfile"
@@ -141,7 +140,7 @@ func readBounds(c Config) (b bounds, err error) {
 		}
 	}
 	if b.proxies, err = limit.NewProxies(c.TrustedProxies); err != nil {
-		return b, fmt.Errorf("trusted proxies: %w", err)
+		return b, err
 	}
 	if b.queueQuotas, err = compute.QueueQuotas(c.QueueRates); err != nil {
 		return b, err

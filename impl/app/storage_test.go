@@ -363,10 +363,15 @@ func TestStorage_DamagedLogIsReportedAtTheStart(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(copied, name), content, 0o600))
 	}
+	_, err := app.OpenKeys(t.Context(), copied, "")
+	require.ErrorContains(t, err, "the log of the database is damaged", "before a server has said so, nobody opens it")
 	require.NoError(t, s.Close())
 
 	var log lines
 	again := start(t, app.Config{Data: copied, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, again.Close())
+	keys, err := app.OpenKeys(t.Context(), copied, "")
+	require.NoError(t, err)
+	require.NoError(t, keys.Close())
 	require.Regexp(t, `writes that were acknowledged are lost.*the log of the database is damaged: \d+ commits \(\d+ pages\) could be read, and \d+ after them`, log.text.String())
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -38,9 +39,10 @@ func openCertificates(c Config) (certificate.Source, error) {
 		return nil, nil //nolint:nilnil // most have none
 	}
 	if c.TLSCert == "" || c.TLSKey == "" {
-		return nil, errHalfPair
+		missing := map[bool]string{true: "tls-cert", false: "tls-key"}[c.TLSCert == ""]
+		return nil, ofSetting(missing, "", errHalfPair)
 	}
-	if err := closedToOthers(c.TLSKey); err != nil {
+	if err := closedToOthers(c.TLSKey); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.Log.Warn("who can read the key of the certificate can pretend to be this server", "error", err)
 	}
 	files, err := certificate.OpenFiles(c.TLSCert, c.TLSKey, c.Log)
@@ -62,7 +64,7 @@ func openACME(c Config) (certificate.Source, error) {
 		Hosts: hosts, Email: c.ACMEEmail, Directory: c.ACMEDirectory, Cache: filepath.Join(c.Data, acmeDir), Log: c.Log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("acme-hosts: %w", err)
+		return nil, ofSetting("acme-hosts", strings.Join(hosts, ","), err)
 	}
 	return a, nil
 }

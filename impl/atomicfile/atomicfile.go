@@ -52,8 +52,14 @@ func MakeDir(path string) (in []string, err error) {
 	if in, err = MakeDir(filepath.Dir(path)); err != nil {
 		return in, err
 	}
-	last, err := MakeDir(path)
-	return append(in, last...), err
+	err = system().Mkdir(path) // once: there are systems that find nothing where a name cannot be made, such as /proc
+	if errors.Is(err, fs.ErrExist) {
+		return in, isDir(path) // somebody else has made it meanwhile
+	}
+	if err != nil {
+		return in, err
+	}
+	return append(in, filepath.Dir(path)), nil
 }
 
 // SyncDir returns once the names in the directories are on disk.

@@ -1,8 +1,10 @@
 package atomicfile_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,4 +63,9 @@ func TestMakeDir_MakesThoseAboveItToo(t *testing.T) {
 		require.Error(t, err)
 	}
 	require.Error(t, atomicfile.SyncDir(filepath.Join(dir, "nothing")))
+
+	if runtime.GOOS == "linux" { // where no name can be made, although the directory is there
+		_, err = atomicfile.MakeDir("/proc/x/y")
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
 }

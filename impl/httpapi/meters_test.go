@@ -50,7 +50,9 @@ func (answering) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 
 func (answering) Operations() []string { return nil }
 
-func (answering) Recorded(body []byte) (*journal.Document, []byte, journal.Secrets) { return nil, body, journal.Secrets{} }
+func (answering) Recorded(body []byte) (*journal.Document, []byte, journal.Secrets) {
+	return nil, body, journal.Secrets{}
+}
 
 func TestServices_EachAnswerIsCountedUnderItsOperation(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,12 @@ func init() {
 		Folders: []string{workersDir, podsDir},
 		Settings: []setting.Setting{
 			{
-				Name: inheritSetting, Kind: setting.List, Option: "ProcessEnv",
+				Name: inheritSetting, Kind: setting.List, Option: "ProcessEnv", Check: func(name string) error {
+					if name == "" || strings.ContainsAny(name, "= \t\n") {
+						return errors.New("it must be the name of a variable, such as HF_TOKEN, without a value")
+					}
+					return nil
+				},
 				Help: "NAME: a variable of this environment that processes get besides PATH, HOME, LANG, PYTHON* and what else every program needs; repeatable",
 			},
 			{
