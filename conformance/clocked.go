@@ -178,6 +178,26 @@ var _ = area(func() {
 		require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "600 s by default")
 	})
 
+	waited("queue.stop.named", []string{"ping", "stopJobs"}, 3*time.Minute, func(c *Check) {
+		worker, id := c.worker("deaf"), c.submit(job)
+		c.takeJob(worker, id)
+		c.cancel(id)
+		c.advance(3 * time.Minute) // by then nobody knows of the worker any more
+		require.Equal(c, 200, c.Queue("GET", "ping/"+worker+"?job_id="+id, "").Status)
+		require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
+	})
+
+	waited("queue.stop.again", []string{"ping", "stopJobs"}, 22*time.Second, func(c *Check) {
+		worker, id := c.worker("stubborn"), c.submit(job)
+		c.takeJob(worker, id)
+		c.cancel(id)
+		for range 2 {
+			require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
+			c.advance(11 * time.Second)
+			require.Equal(c, 200, c.Queue("GET", "ping/"+worker+"?job_id="+id, "").Status)
+		}
+	})
+
 	waited("queue.lease", []string{"ping", "takeJob"}, 30*time.Second, func(c *Check) {
 		id := c.submit(job)
 		silent := c.worker("silent") // which never pings

@@ -375,7 +375,7 @@ func (r *modelRun) stops() {
 	for i := range s.stops {
 		if !s.stops[i].sent {
 			want = append(want, s.stops[i].id)
-			s.stops[i].sent = true
+			s.stops[i].sent, s.stops[i].told = true, r.m.now
 		}
 	}
 
