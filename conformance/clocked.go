@@ -300,6 +300,18 @@ var _ = area(func() {
 		c.done("other", id, `{}`)
 	})
 
+	waited("queue.lease.idle", []string{"takeJob"}, time.Minute, func(c *Check) {
+		mute, id := c.worker("mute"), c.submit(job) // one that never pings
+		c.takeJob(mute, id)
+		c.passes(30 * time.Second)
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		busy := c.hold(func() Answer { return c.Queue("GET", "job-take/"+mute+"?job_in_progress=1", "") })
+		c.advance(time.Second)
+		require.Equal(c, 204, (<-busy).Status)
+		c.takeJob(mute, id)
+		c.done(mute, id, `{}`)
+	})
+
 	waited("queue.status.retries.counted", []string{"status", "takeJob"}, time.Minute, func(c *Check) {
 		id := c.submit(job)
 		require.NotContains(c, c.status(id), "retries")

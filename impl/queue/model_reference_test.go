@@ -125,9 +125,14 @@ func (m *reference) submit(j compute.Job, input json.RawMessage) {
 	*line = append(*line, j.ID)
 }
 
-func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int) (taken []*refJob) {
+func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int, idle bool) (taken []*refJob) {
 	s := m.see(e, w)
 	s.unhealthy = false
+	for _, j := range m.jobs {
+		if idle && !s.pinged && j.EndpointID == e {
+			delete(j.lost, w) // it holds none, as it says
+		}
+	}
 	if s.draining || s.leaving {
 		return nil
 	}
