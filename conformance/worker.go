@@ -122,6 +122,18 @@ var _ = area(func() {
 		c.done("w", "nosuchjob", `{"output":1}`)
 	})
 
+	add("queue.done.appended", []string{"takeJob", "finishJob", "streamJob", "ping"}, func(c *Check) {
+		id := c.submit(job)
+		require.Equal(c, id, c.untilTaken("job-take/w&gpu=x&job_in_progress=0").JSON["id"])
+		require.Equal(c, 200, c.Queue("GET", "ping/w&gpu=x", "").Status)
+		require.Equal(c, 200, c.Queue("POST", "job-stream/w/"+id+"&gpu=x&isStream=false", `{"output":"part"}`).Status)
+		_, chunks := c.stream(id)
+		require.Len(c, chunks, 1)
+		require.Contains(c, chunks[0], `"part"`)
+		require.Equal(c, 200, c.Queue("POST", "job-done/w/"+id+"&gpu=x&isStream=false", `{"output":"whole"}`).Status)
+		require.Equal(c, "whole", c.status(id)["output"])
+	})
+
 	add("queue.progress", []string{"finishJob", "status"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("w", id)

@@ -71,13 +71,14 @@ func (f *front) tooLong(op *validate.Op, r *request) bool {
 
 // failReport fails the job of a report that is refused all the same, also if its worker has hung up: the report does not come again.
 func (f *front) failReport(r *request, why string) {
+	job := compute.JobID(bareID(r.Param("jobId")))
 	user, id, err := seatOf(r, r.Param("workerId"))
 	if err == nil {
 		report := jobs.Report{Error: why}
-		err = f.Queue.Finish(context.WithoutCancel(contextOf(r)), user, compute.EndpointID(r.Param("endpointId")), id, compute.JobID(r.Param("jobId")), report)
+		err = f.Queue.Finish(context.WithoutCancel(contextOf(r)), user, compute.EndpointID(r.Param("endpointId")), id, job, report)
 	}
 	if err != nil {
-		f.Log.Warn("the job of a report that was refused did not fail", "job", r.Param("jobId"), "err", err)
+		f.Log.Warn("the job of a report that was refused did not fail", "job", job, "err", err)
 	}
 }
 

@@ -213,6 +213,36 @@ func TestWorker_BatchIsAList(t *testing.T) {
 	require.Equal(t, 2, length("job-take-batch/w&job_in_progress=1?batch_size=5"), "SDK workers append a query")
 }
 
+// SDK workers append a query to the address of a report as if it had one, and the job is that of its id.
+func TestWorker_ReportsOfAnAddressWithoutAQueryCount(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	base := "/v2/" + string(e.endpoint) + "/"
+	const appended = "&isStream=false"
+	job := func() (id string, status func() string) {
+		var j struct{ ID, Status string }
+		require.NoError(t, json.Unmarshal(e.call("POST", base+"run", token, `{"input":{}}`).Body.Bytes(), &j))
+		require.Equal(t, 200, e.call("GET", base+"job-take/w&job_in_progress=0", token, "").Code)
+		return j.ID, func() string { return e.call("GET", base+"status/"+j.ID, token, "").Body.String() }
+	}
+
+	id, status := job()
+	require.Equal(t, 200, e.call("POST", base+"job-done/w/"+id+appended, token, `{"status":"IN_PROGRESS","output":"half"}`).Code)
+	require.Contains(t, status(), `"half"`)
+	require.Equal(t, 200, e.call("POST", base+"job-stream/w/"+id+appended, token, `{"output":"part"}`).Code)
+	require.Contains(t, e.call("GET", base+"stream/"+id, token, "").Body.String(), `"part"`)
+	require.Equal(t, 200, e.call("POST", base+"job-done/w/"+id+appended, token, `{"output":"whole"}`).Code)
+	require.Contains(t, status(), `"COMPLETED"`)
+	require.Contains(t, status(), `"whole"`)
+
+	for _, operation := range []string{"job-done", "job-stream"} {
+		id, status = job()
+		require.Equal(t, 400, e.call("POST", base+operation+"/w/"+id+appended, token, `{"output":NaN}`).Code)
+		require.Contains(t, status(), `"FAILED"`, operation)
+	}
+}
+
 // TestWorker_IsToldAgainToStopAfterALostAnswer: one whose connection breaks does not know what it was told.
 func TestWorker_IsToldAgainToStopAfterALostAnswer(t *testing.T) {
 	t.Parallel()
