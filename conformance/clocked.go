@@ -154,6 +154,26 @@ var _ = area(func() {
 		require.NotContains(c, fmt.Sprint(ended["error"]), "86400000", "which it no longer had")
 	})
 
+	waited("queue.ttl.status.most", []string{"status"}, 7*24*time.Hour, func(c *Check) {
+		id := c.submit(job)
+		require.Equal(c, 200, c.Queue("GET", "status/"+id+"?ttl=99999999999", "").Status)
+		c.almost(7 * 24 * time.Hour)
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		c.rest()
+		require.Equal(c, "TIMED_OUT", c.status(id)["status"])
+	})
+
+	waited("queue.ttl.status.ended", []string{"status"}, 30*time.Minute, func(c *Check) {
+		long, short := c.ended(`{"output":1}`)["id"].(string), c.ended(`{"output":1}`)["id"].(string)
+		require.Equal(c, 200, c.Queue("GET", "status/"+long+"?ttl=86400000", "").Status)
+		require.Equal(c, 200, c.Queue("GET", "status/"+short+"?ttl=6000", "").Status)
+		c.advance(20 * time.Second)
+		require.Equal(c, 404, c.Queue("GET", "status/"+short, "").Status)
+		c.status(long)
+		c.advance(29*time.Minute + 40*time.Second)
+		require.Equal(c, 404, c.Queue("GET", "status/"+long, "").Status)
+	})
+
 	waited("queue.execution-timeout", []string{"run", "stopJobs"}, 600*time.Second, func(c *Check) {
 		worker := c.worker("w") // one that no other rule asked to stop anything
 		short, normal := c.submit(`{"input":{},"policy":{"executionTimeout":5000}}`), c.submit(job)

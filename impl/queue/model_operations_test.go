@@ -138,7 +138,7 @@ func (r *modelRun) jobSteps(ctx context.Context) []modelStep {
 		}},
 		{3, func() {
 			e, id := r.job(func(*refJob) bool { return true })
-			ttl := pick(r, time.Millisecond, time.Second, time.Minute, time.Hour)
+			ttl := pick(r, time.Millisecond, time.Second, time.Minute, time.Hour, 8*24*time.Hour)
 			r.say("set ttl %s %s %s", e, id, ttl)
 			got, err := r.queue.SetTTL(ctx, user, e, id, ttl)
 			r.sameJob(r.m.setTTL(e, id, ttl), got, err)

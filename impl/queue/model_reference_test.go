@@ -285,7 +285,10 @@ func (m *reference) purge(e compute.EndpointID) (removed int) {
 func (m *reference) setTTL(e compute.EndpointID, id compute.JobID, ttl time.Duration) *refJob {
 	j := m.own(e, id)
 	if j != nil {
-		j.ExpiresAt = m.now.Add(ttl)
+		until := m.now.Add(min(ttl, 7*24*time.Hour))
+		if !j.Status.Ended() || until.Before(j.ExpiresAt) {
+			j.ExpiresAt = until
+		}
 	}
 	return j
 }
