@@ -205,7 +205,6 @@ var _ = area(func() {
 			c.takeJob("w", id)
 			report := "job-done/w/" + id + "?isStream=false"
 			require.Equal(c, 400, c.Queue("POST", report, `{"status":"IN_PROGRESS","output":`+output+`}`).Status)
-			require.Equal(c, 400, c.Queue("POST", report, `{"output":`+output).Status, "not even with a number in its place")
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 
 			require.Equal(c, 400, c.Queue("POST", report, `{"output":`+output+`}`).Status)
@@ -223,6 +222,19 @@ var _ = area(func() {
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 
 			require.Equal(c, 400, c.Queue("POST", report, `{"output":`+output+`}`).Status)
+			require.Equal(c, "FAILED", c.status(id)["status"])
+			require.Contains(c, c.status(id)["error"], "the report was refused: ")
+		}
+	})
+	add("queue.done.broken", []string{"finishJob"}, func(c *Check) {
+		for _, broken := range []string{``, `{"output":"cut`, `{"output":1} and more`, `<html>`} {
+			id := c.submit(job)
+			c.takeJob("w", id)
+			require.Equal(c, 400, c.Queue("POST", "job-done/w/"+id, `{"status":"IN_PROGRESS","output":"cut`).Status)
+			require.Equal(c, 400, c.Queue("POST", "job-done/other/"+id, broken).Status, "who does not hold the job fails none")
+			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+
+			require.Equal(c, 400, c.Queue("POST", "job-done/w/"+id, broken).Status)
 			require.Equal(c, "FAILED", c.status(id)["status"])
 			require.Contains(c, c.status(id)["error"], "the report was refused: ")
 		}
@@ -252,6 +264,8 @@ var _ = area(func() {
 			func(part string) {
 				require.Equal(c, 400, c.Queue("POST", part, `{"output":`+unreadable[1]+`}`).Status)
 			},
+			func(part string) { require.Equal(c, 400, c.Queue("POST", part, `{"output":"cut`).Status) },
+			func(part string) { require.Equal(c, 400, c.Queue("POST", part, ``).Status) },
 			func(part string) { require.Equal(c, 422, c.Queue("POST", part, `["no object"]`).Status) },
 			func(part string) {
 				long := `{"output":2,"metrics":"` + strings.Repeat("x", 1_000_000) + `"}`
