@@ -154,6 +154,26 @@ var _ = area(func() {
 		require.NotContains(c, fmt.Sprint(ended["error"]), "86400000", "which it no longer had")
 	})
 
+	waited("queue.ttl.status.most", []string{"status"}, 7*24*time.Hour, func(c *Check) {
+		id := c.submit(job)
+		require.Equal(c, 200, c.Queue("GET", "status/"+id+"?ttl=99999999999", "").Status)
+		c.almost(7 * 24 * time.Hour)
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		c.rest()
+		require.Equal(c, "TIMED_OUT", c.status(id)["status"])
+	})
+
+	waited("queue.ttl.status.ended", []string{"status"}, 30*time.Minute, func(c *Check) {
+		long, short := c.ended(`{"output":1}`)["id"].(string), c.ended(`{"output":1}`)["id"].(string)
+		require.Equal(c, 200, c.Queue("GET", "status/"+long+"?ttl=86400000", "").Status)
+		require.Equal(c, 200, c.Queue("GET", "status/"+short+"?ttl=6000", "").Status)
+		c.advance(20 * time.Second)
+		require.Equal(c, 404, c.Queue("GET", "status/"+short, "").Status)
+		c.status(long)
+		c.advance(29*time.Minute + 40*time.Second)
+		require.Equal(c, 404, c.Queue("GET", "status/"+long, "").Status)
+	})
+
 	waited("queue.execution-timeout", []string{"run", "stopJobs"}, 600*time.Second, func(c *Check) {
 		worker := c.worker("w") // one that no other rule asked to stop anything
 		short, normal := c.submit(`{"input":{},"policy":{"executionTimeout":5000}}`), c.submit(job)
@@ -176,6 +196,26 @@ var _ = area(func() {
 
 		c.rest()
 		require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "600 s by default")
+	})
+
+	waited("queue.stop.named", []string{"ping", "stopJobs"}, 3*time.Minute, func(c *Check) {
+		worker, id := c.worker("deaf"), c.submit(job)
+		c.takeJob(worker, id)
+		c.cancel(id)
+		c.advance(3 * time.Minute) // by then nobody knows of the worker any more
+		require.Equal(c, 200, c.Queue("GET", "ping/"+worker+"?job_id="+id, "").Status)
+		require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
+	})
+
+	waited("queue.stop.again", []string{"ping", "stopJobs"}, 22*time.Second, func(c *Check) {
+		worker, id := c.worker("stubborn"), c.submit(job)
+		c.takeJob(worker, id)
+		c.cancel(id)
+		for range 2 {
+			require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
+			c.advance(11 * time.Second)
+			require.Equal(c, 200, c.Queue("GET", "ping/"+worker+"?job_id="+id, "").Status)
+		}
 	})
 
 	waited("queue.lease", []string{"ping", "takeJob"}, 30*time.Second, func(c *Check) {
@@ -278,6 +318,18 @@ var _ = area(func() {
 		c.advance(25 * time.Second)
 		require.Equal(c, 204, (<-answers).Status)
 		c.done("other", id, `{}`)
+	})
+
+	waited("queue.lease.idle", []string{"takeJob"}, time.Minute, func(c *Check) {
+		mute, id := c.worker("mute"), c.submit(job) // one that never pings
+		c.takeJob(mute, id)
+		c.passes(30 * time.Second)
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		busy := c.hold(func() Answer { return c.Queue("GET", "job-take/"+mute+"?job_in_progress=1", "") })
+		c.advance(time.Second)
+		require.Equal(c, 204, (<-busy).Status)
+		c.takeJob(mute, id)
+		c.done(mute, id, `{}`)
 	})
 
 	waited("queue.status.retries.counted", []string{"status", "takeJob"}, time.Minute, func(c *Check) {

@@ -202,7 +202,7 @@ func (s *Services) words(r *request) []slog.Attr {
 
 	for i, value := range r.ParamValues() {
 		if i < len(o.names) {
-			value, _, _ = strings.Cut(value, "&") // SDK workers append a query, see seatOf
+			value = bareID(value)
 			words = append(words, slog.String(o.names[i], value[:min(len(value), longestID)]))
 		}
 	}

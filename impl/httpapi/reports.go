@@ -29,8 +29,9 @@ const (
 
 // reported is checked for the report of a worker. One that is too long to be read is refused and fails its job (rules
 // queue.output.limit.report, queue.stream.refused), and so is one with what handlers give and other readers take: NaN or Infinity, which JSON
-// does not have, half of a surrogate pair, or values nested too deeply (rules queue.done.nan, queue.done.refused, queue.stream.refused), or
-// what is JSON and breaks the schema (rules queue.done.schema, queue.stream.refused). What shows progress is only refused.
+// does not have, half of a surrogate pair, or values nested too deeply (rules queue.done.nan, queue.done.refused, queue.stream.refused), what
+// is JSON and breaks the schema (rules queue.done.schema, queue.stream.refused), or what came whole and is no JSON (rules queue.done.broken,
+// queue.stream.refused). What shows progress is only refused, and so is what a connection that broke left incomplete: that is sent again.
 func (f *front) reported(op *validate.Op, r *request) error {
 	sent, begin := r.Request(), (*beginning)(nil)
 	if sent.ContentLength < 0 { // it is read before it shows that it is too long
@@ -71,32 +72,31 @@ func (f *front) tooLong(op *validate.Op, r *request) bool {
 
 // failReport fails the job of a report that is refused all the same, also if its worker has hung up: the report does not come again.
 func (f *front) failReport(r *request, why string) {
+	job := compute.JobID(bareID(r.Param("jobId")))
 	user, id, err := seatOf(r, r.Param("workerId"))
 	if err == nil {
 		report := jobs.Report{Error: why}
-		err = f.Queue.Finish(context.WithoutCancel(contextOf(r)), user, compute.EndpointID(r.Param("endpointId")), id, compute.JobID(r.Param("jobId")), report)
+		err = f.Queue.Finish(context.WithoutCancel(contextOf(r)), user, compute.EndpointID(r.Param("endpointId")), id, job, report)
 	}
 	if err != nil {
-		f.Log.Warn("the job of a report that was refused did not fail", "job", r.Param("jobId"), "err", err)
+		f.Log.Warn("the job of a report that was refused did not fail", "job", job, "err", err)
 	}
 }
 
-// isResult reports whether a body that was refused with the error is a result, or a part of one, to other readers of JSON.
+// isResult reports whether a body that came whole and was refused with the error is a result, or a part of one: nobody sends it again.
 func (f *front) isResult(err error, raw []byte) bool {
-	deep, shape := errors.Is(err, validate.ErrDeep), breaksSchema(err)
-	if !deep && !shape && !errors.Is(err, validate.ErrUTF8) {
+	shape := breaksSchema(err)
+	if !shape && !errors.Is(err, validate.ErrDeep) && !errors.Is(err, validate.ErrUTF8) && !validate.NoJSON(err) {
 		return false
 	}
 
 	var report struct{ Status json.RawMessage }
 	switch broken := json.Unmarshal(raw, &report) != nil; {
-	case broken && shape: // no object, which progress is
+	case f.id == streamJob, broken && shape: // no object, which progress is
 		return true
-	case f.id == streamJob:
-		return !broken || deep
-	case broken: // deeper than what reads it here goes, too
+	case broken: // or deeper than what reads it here goes, too
 		begins := beginning{first: raw[:min(len(raw), 2*len(progressBegins))]}
-		return deep && !begins.isProgress(false)
+		return !begins.isProgress(false)
 	}
 	return string(report.Status) != `"`+string(compute.JobInProgress)+`"`
 }

@@ -99,6 +99,12 @@ func TestReports_RefusedOnesAreResultsToOtherReaders(t *testing.T) {
 	schema := func(lines ...string) error {
 		return &compute.Error{Code: compute.Invalid, Detail: "it breaks its schema", Fields: lines}
 	}
+	op := worker.Ops[finishJob]
+	noJSON := func(raw string) error {
+		_, _, err := op.Decode([]byte(raw))
+		require.Error(t, err, raw)
+		return &compute.Error{Code: compute.Rejected, Cause: err}
+	}
 	deep := strings.Repeat("[", 20_000)
 	finish, stream := &front{id: finishJob}, &front{id: streamJob}
 	for _, c := range []struct {
@@ -117,7 +123,13 @@ func TestReports_RefusedOnesAreResultsToOtherReaders(t *testing.T) {
 		{errors.New("another one"), `{}`, false, false},
 		{validate.ErrUTF8, `{"output":"\ud800"}`, true, true},
 		{validate.ErrUTF8, `{"status":"IN_PROGRESS","output":"\ud800"}`, false, true},
-		{validate.ErrUTF8, `{"output":`, false, false},
+		{validate.ErrUTF8, "{\"output\":\"cut \xe2\x82", true, true},
+		{validate.ErrUTF8, "{\"status\":\"IN_PROGRESS\",\"output\":\"cut \xe2\x82", false, true},
+		{noJSON(`{"output":`), `{"output":`, true, true},
+		{noJSON(``), ``, true, true},
+		{noJSON(`<html>`), `<html>`, true, true},
+		{noJSON(`{"output":1}}`), `{"output":1}}`, true, true},
+		{noJSON(`{"status":"IN_PROGRESS","output":`), `{"status":"IN_PROGRESS","output":`, false, true},
 		{validate.ErrDeep, `{"output":` + deep, true, true},
 		{validate.ErrDeep, `{"status":"IN_PROGRESS","output":` + deep, false, true},
 		{validate.ErrDeep, strings.Repeat(" ", 23) + `{"status":"IN_PROGRESS","output":` + deep, false, true},

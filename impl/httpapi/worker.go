@@ -21,10 +21,16 @@ type workerHandlers struct{ *Services }
 
 var _ worker.ServerInterface = workerHandlers{}
 
-// seatOf gives the worker that asks. SDK workers append their query to a URL without one as if it had one, so the path's
-// id may end in &job_in_progress=0. A worker's own key is good for that worker alone.
+// bareID gives an id as it stands in a path. SDK workers append their query to a URL without one as if it had one, so that the last id may end
+// in &job_in_progress=0 or &isStream=false.
+func bareID(value string) string {
+	id, _, _ := strings.Cut(value, "&")
+	return id
+}
+
+// seatOf gives the worker that asks. A worker's own key is good for that worker alone.
 func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerID, error) {
-	name, _, _ := strings.Cut(id, "&")
+	name := bareID(id)
 	if name == "" || name == "*" { // nobody, and anybody
 		return "", "", &compute.Error{Code: compute.Invalid, Detail: "the worker has no id", Fields: []string{"path.workerId: must be the id of a worker, which neither * nor an empty one is"}}
 	}
@@ -174,13 +180,13 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 
 	r, ctx := bodyOf[worker.Report](c), context.WithoutCancel(contextOf(c)) // whose connection breaks does not report again
 	if value(r.Status) == string(compute.JobInProgress) {
-		err = h.Queue.Progress(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), r.Output)
+		err = h.Queue.Progress(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(bareID(j)), r.Output)
 	} else {
 		report := jobs.Report{
 			Output: present(r.Output), Error: errorText(r.Error), Leave: value(r.StopPod),
 			Stored: func() { readNow(c) },
 		}
-		err = h.Queue.Finish(ctx, user, compute.EndpointID(e), id, compute.JobID(j), report)
+		err = h.Queue.Finish(ctx, user, compute.EndpointID(e), id, compute.JobID(bareID(j)), report)
 	}
 
 	return acknowledged(c, err)
@@ -193,7 +199,8 @@ func (h workerHandlers) StreamJob(c echo.Context, e worker.EndpointID, w worker.
 		return err
 	}
 	chunk, ctx := bodyOf[worker.Chunk](c), context.WithoutCancel(contextOf(c)) // as of a result
-	return acknowledged(c, h.Queue.StreamJob(ctx, user, compute.EndpointID(e), id, compute.JobID(j), compute.Chunk{Output: chunk.Output, Metrics: chunk.Metrics}))
+	err = h.Queue.StreamJob(ctx, user, compute.EndpointID(e), id, compute.JobID(bareID(j)), compute.Chunk{Output: chunk.Output, Metrics: chunk.Metrics})
+	return acknowledged(c, err)
 }
 
 // Ping is GET /v2/{endpointId}/ping/{workerId}.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -211,6 +213,70 @@ func TestWorker_BatchIsAList(t *testing.T) {
 	}
 	require.Equal(t, 1, length("job-take-batch/w"), "one, if nobody says how many")
 	require.Equal(t, 2, length("job-take-batch/w&job_in_progress=1?batch_size=5"), "SDK workers append a query")
+}
+
+// SDK workers append a query to the address of a report as if it had one, and the job is that of its id.
+func TestWorker_ReportsOfAnAddressWithoutAQueryCount(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	base := "/v2/" + string(e.endpoint) + "/"
+	const appended = "&isStream=false"
+	job := func() (id string, status func() string) {
+		var j struct{ ID, Status string }
+		require.NoError(t, json.Unmarshal(e.call("POST", base+"run", token, `{"input":{}}`).Body.Bytes(), &j))
+		require.Equal(t, 200, e.call("GET", base+"job-take/w&job_in_progress=0", token, "").Code)
+		return j.ID, func() string { return e.call("GET", base+"status/"+j.ID, token, "").Body.String() }
+	}
+
+	id, status := job()
+	require.Equal(t, 200, e.call("POST", base+"job-done/w/"+id+appended, token, `{"status":"IN_PROGRESS","output":"half"}`).Code)
+	require.Contains(t, status(), `"half"`)
+	require.Equal(t, 200, e.call("POST", base+"job-stream/w/"+id+appended, token, `{"output":"part"}`).Code)
+	require.Contains(t, e.call("GET", base+"stream/"+id, token, "").Body.String(), `"part"`)
+	require.Equal(t, 200, e.call("POST", base+"job-done/w/"+id+appended, token, `{"output":"whole"}`).Code)
+	require.Contains(t, status(), `"COMPLETED"`)
+	require.Contains(t, status(), `"whole"`)
+
+	for _, operation := range []string{"job-done", "job-stream"} {
+		id, status = job()
+		require.Equal(t, 400, e.call("POST", base+operation+"/w/"+id+appended, token, `{"output":NaN}`).Code)
+		require.Contains(t, status(), `"FAILED"`, operation)
+	}
+}
+
+// A report that came whole and is no JSON does not come again. One that a broken connection cut does.
+func TestWorker_ReportThatIsNoJSONFailsItsJob(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	base := "/v2/" + string(e.endpoint) + "/"
+	for _, operation := range []string{"job-done", "job-stream"} {
+		for body, why := range map[string]string{`{"output":"part`: "unexpected end", ``: "it is empty", `{"output":1} and more`: "text after the value", `output`: "syntax error"} {
+			var j struct{ ID, Status, Error string }
+			status := func() string {
+				require.NoError(t, json.Unmarshal(e.call("GET", base+"status/"+j.ID, token, "").Body.Bytes(), &j))
+				return j.Status
+			}
+			require.NoError(t, json.Unmarshal(e.call("POST", base+"run", token, `{"input":{}}`).Body.Bytes(), &j))
+			require.Equal(t, 200, e.call("GET", base+"job-take/w", token, "").Code)
+
+			cut := httptest.NewRequestWithContext(t.Context(), http.MethodPost, base+operation+"/w/"+j.ID, io.MultiReader(strings.NewReader(body), iotest.ErrReader(io.ErrUnexpectedEOF)))
+			cut.Header.Set("Authorization", token)
+			cut.ContentLength = 1000
+			rec := httptest.NewRecorder()
+			e.echo.ServeHTTP(rec, cut)
+			require.Equal(t, 400, rec.Code)
+			require.Equal(t, "IN_PROGRESS", status(), "it is sent again")
+			require.Equal(t, 400, e.call("POST", base+"job-done/w/"+j.ID, token, `{"status":"IN_PROGRESS","output":"part`).Code)
+			require.Equal(t, "IN_PROGRESS", status(), "it was progress")
+
+			require.Equal(t, 400, e.call("POST", base+operation+"/w/"+j.ID, token, body).Code)
+			require.Equal(t, 200, e.call("POST", base+"job-done/w/"+j.ID, token, `{"output":[]}`).Code)
+			require.Equal(t, "FAILED", status(), "%s %s", operation, body)
+			require.Contains(t, j.Error, why)
+		}
+	}
 }
 
 // TestWorker_IsToldAgainToStopAfterALostAnswer: one whose connection breaks does not know what it was told.

@@ -201,6 +201,13 @@ func (d *dispatcher) stopped(w compute.WorkerID, id compute.JobID) {
 	}
 }
 
+// stoppedAll notes that the worker runs none of the jobs that it lost.
+func (d *dispatcher) stoppedAll(w compute.WorkerID) {
+	for id := range d.lost {
+		d.stopped(w, id)
+	}
+}
+
 // withdraw withdraws a held take that no job is being stored for, and gives what it was given in the meantime, if anything.
 func (d *dispatcher) withdraw(t *heldTake) handover {
 	d.takes = slices.DeleteFunc(d.takes, func(other *heldTake) bool { return other == t })

@@ -56,6 +56,36 @@ func TestTake_WorkerThatStoppedALostJobMayHaveIt(t *testing.T) {
 	}
 }
 
+// A worker without pings says by its take alone that it does not run what it lost: it may have it again, also after a retry.
+func TestTake_IdleWorkerWithoutPingsMayHaveALostJobAgain(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	id := b.run(queue.Submission{})
+	b.queue.Close() // so that polls end at once
+	more := func(w compute.WorkerID) []queue.Taken {
+		taken, err := b.queue.TakeMore(t.Context(), user, b.endpoint, w, 5)
+		require.NoError(t, err)
+		return taken
+	}
+	for attempt := range 3 {
+		require.Equal(t, []compute.JobID{id}, b.take("w", 1), attempt)
+		b.sweepAfter(31 * time.Second)
+		require.Empty(t, more("w"), "it says that it has a job in progress: maybe this one")
+	}
+	require.Equal(t, compute.JobFailed, b.status(id).Status)
+	_, err := b.queue.Retry(t.Context(), user, b.endpoint, id)
+	require.NoError(t, err)
+	require.Empty(t, more("w"))
+	require.Equal(t, []compute.JobID{id}, b.take("w", 1))
+
+	b.sweepAfter(31 * time.Second)
+	b.sweepAfter(3 * time.Minute)
+	require.Equal(t, []compute.JobID{id}, b.take("w", 1), "it was forgotten since")
+	b.ping(id)
+	b.sweepAfter(31 * time.Second)
+	require.Empty(t, b.take("w", 1), "its pings say what it runs")
+}
+
 // The attempt that a worker gets because it reported the end of the one before is not ended by that report.
 func TestFinish_LateReportEndsNoLaterAttempt(t *testing.T) {
 	t.Parallel()

@@ -138,7 +138,7 @@ func (r *modelRun) jobSteps(ctx context.Context) []modelStep {
 		}},
 		{3, func() {
 			e, id := r.job(func(*refJob) bool { return true })
-			ttl := pick(r, time.Millisecond, time.Second, time.Minute, time.Hour)
+			ttl := pick(r, time.Millisecond, time.Second, time.Minute, time.Hour, 8*24*time.Hour)
 			r.say("set ttl %s %s %s", e, id, ttl)
 			got, err := r.queue.SetTTL(ctx, user, e, id, ttl)
 			r.sameJob(r.m.setTTL(e, id, ttl), got, err)
@@ -276,8 +276,12 @@ func (r *modelRun) take(e compute.EndpointID, w compute.WorkerID, n int, handBac
 	for id, j := range r.m.jobs {
 		queued[id] = j.QueuedAt
 	}
-	want := r.m.take(e, w, n)
-	got, err := r.queue.Take(context.Background(), user, e, w, n)
+	idle, take := true, r.queue.Take
+	if r.one(3) {
+		idle, take = false, r.queue.TakeMore
+	}
+	want := r.m.take(e, w, n, idle)
+	got, err := take(context.Background(), user, e, w, n)
 	require.NoError(r, err)
 
 	wanted, given, times := []compute.JobID{}, []compute.JobID{}, []time.Time{}
@@ -287,7 +291,7 @@ func (r *modelRun) take(e compute.EndpointID, w compute.WorkerID, n int, handBac
 	for _, j := range got {
 		given = append(given, j.ID)
 	}
-	r.say("take %s %s up to %d: %s", e, w, n, given)
+	r.say("take %s %s up to %d, idle %t: %s", e, w, n, idle, given)
 	require.Equal(r, r.short(wanted), r.short(given), "the jobs handed out, in order")
 
 	for i := range got {
@@ -375,7 +379,7 @@ func (r *modelRun) stops() {
 	for i := range s.stops {
 		if !s.stops[i].sent {
 			want = append(want, s.stops[i].id)
-			s.stops[i].sent = true
+			s.stops[i].sent, s.stops[i].told = true, r.m.now
 		}
 	}
 

@@ -38,24 +38,6 @@ type refLine struct {
 	counts      compute.JobCounts
 }
 
-type refWorker struct {
-	seen, pinged, managed, leaving, draining, unhealthy bool
-	named                                               []compute.JobID
-	stops                                               []refStop
-	lastSeen                                            time.Time
-}
-
-// refStop is a job that a worker was to stop and has not shown to have stopped.
-type refStop struct {
-	id    compute.JobID
-	since time.Time
-	sent  bool
-}
-
-func (w *refWorker) ended(id compute.JobID) {
-	w.stops = slices.DeleteFunc(w.stops, func(j refStop) bool { return j.id == id })
-}
-
 func newReference(s queue.Settings, now time.Time, endpoints ...compute.EndpointID) *reference {
 	m := &reference{settings: s, now: now, jobs: map[compute.JobID]*refJob{}, lines: map[compute.EndpointID]*refLine{}}
 	for _, e := range endpoints {
@@ -143,9 +125,14 @@ func (m *reference) submit(j compute.Job, input json.RawMessage) {
 	*line = append(*line, j.ID)
 }
 
-func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int) (taken []*refJob) {
+func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int, idle bool) (taken []*refJob) {
 	s := m.see(e, w)
 	s.unhealthy = false
+	for _, j := range m.jobs {
+		if idle && !s.pinged && j.EndpointID == e {
+			delete(j.lost, w) // it holds none, as it says
+		}
+	}
 	if s.draining || s.leaving {
 		return nil
 	}
@@ -165,6 +152,7 @@ func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int) (taken
 		j.WorkerID, j.TakenAt, j.lease = w, m.now, m.now.Add(m.settings.Lease)
 		j.Attempt++
 		s.ended(id) // an earlier attempt
+		s.looked = without(s.looked, id)
 		taken = append(taken, j)
 	}
 
@@ -211,6 +199,9 @@ func (m *reference) stop(j *refJob, to compute.JobStatus) {
 func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.JobID, r queue.Report) {
 	s := m.see(e, w)
 	s.leaving = s.leaving || r.Leave && s.managed
+	if s.isToStop(id) {
+		s.looked = append(s.looked, id)
+	}
 	s.ended(id)
 	s.named = without(s.named, id)
 	if j := m.jobs[id]; j != nil && j.EndpointID == e {
@@ -294,31 +285,12 @@ func (m *reference) purge(e compute.EndpointID) (removed int) {
 func (m *reference) setTTL(e compute.EndpointID, id compute.JobID, ttl time.Duration) *refJob {
 	j := m.own(e, id)
 	if j != nil {
-		j.ExpiresAt = m.now.Add(ttl)
+		until := m.now.Add(min(ttl, 7*24*time.Hour))
+		if !j.Status.Ended() || until.Before(j.ExpiresAt) {
+			j.ExpiresAt = until
+		}
 	}
 	return j
-}
-
-func (m *reference) ping(e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) {
-	m.lines[e].worker(w).pinged = true
-	s := m.see(e, w)
-	for _, id := range ids {
-		if j := m.heldBy(e, w, id); j != nil {
-			j.lease = m.now.Add(m.settings.Lease)
-		}
-	}
-
-	for _, j := range m.jobs {
-		if j.EndpointID == e && !slices.Contains(ids, j.ID) {
-			delete(j.lost, w)
-		}
-	}
-
-	s.named = ids
-	s.stops = slices.DeleteFunc(s.stops, func(j refStop) bool { return j.sent && !slices.Contains(ids, j.id) })
-	for _, j := range s.stops {
-		s.leaving = s.leaving || s.managed && j.sent && m.now.Sub(j.since) >= 10*time.Second
-	}
 }
 
 // lose takes a job from its worker.
@@ -337,34 +309,6 @@ func (m *reference) lose(j *refJob, why string) {
 	j.Retries++
 	m.lines[j.EndpointID].counts.Retried++
 	m.back(j, m.now)
-}
-
-// gone forgets a worker; the jobs that it held go back in the order in which it took them.
-func (m *reference) gone(e compute.EndpointID, w compute.WorkerID) {
-	for _, id := range slices.Backward(slices.Clone(m.held)) {
-		if j := m.jobs[id]; j.EndpointID == e && j.WorkerID == w {
-			m.lose(j, "the worker ended")
-		}
-	}
-	delete(m.lines[e].workers, w)
-}
-
-func (m *reference) drain(e compute.EndpointID, w compute.WorkerID) bool {
-	s := m.lines[e].worker(w)
-	if m.holds(e, w) > 0 {
-		return false
-	}
-	s.draining = true
-	return true
-}
-
-func (m *reference) holds(e compute.EndpointID, w compute.WorkerID) (n int) {
-	for _, id := range m.held {
-		if j := m.jobs[id]; j.EndpointID == e && j.WorkerID == w {
-			n++
-		}
-	}
-	return n
 }
 
 func (m *reference) sweep() {
@@ -458,31 +402,4 @@ func (m *reference) restart() {
 		j.lease = m.now.Add(m.settings.Lease)
 		m.lines[j.EndpointID].worker(j.WorkerID)
 	}
-}
-
-// health gives the endpoint in numbers.
-func (m *reference) health(e compute.EndpointID) queue.Health {
-	h := queue.Health{Jobs: m.lines[e].counts, Workers: map[compute.WorkerStatus]int64{compute.WorkerThrottled: 0}}
-	for w, s := range m.lines[e].workers {
-		status := m.workerStatus(e, w)
-		h.Workers[status]++
-		if status == compute.WorkerIdle && !s.draining && !s.leaving {
-			h.Ready = append(h.Ready, w)
-		}
-	}
-	slices.Sort(h.Ready)
-	return h
-}
-
-func (m *reference) workerStatus(e compute.EndpointID, w compute.WorkerID) compute.WorkerStatus {
-	s := m.lines[e].workers[w]
-	switch {
-	case s.unhealthy:
-		return compute.WorkerUnhealthy
-	case m.holds(e, w) > 0:
-		return compute.WorkerRunning
-	case !s.seen:
-		return compute.WorkerInitializing
-	}
-	return compute.WorkerIdle
 }

@@ -193,7 +193,7 @@ func (m *memory) hold(j compute.Job, now time.Time, length time.Duration) {
 	if d := m.dispatchers[j.EndpointID]; d != nil {
 		s := d.worker(j.WorkerID)
 		s.jobs[j.ID] = j.LowPriority
-		s.reportedEnd(j.ID) // an earlier attempt
+		s.begins(j.ID)
 	}
 }
 

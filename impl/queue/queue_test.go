@@ -173,6 +173,41 @@ func TestSweep_TTLEndsAndRetentionForgetsAJob(t *testing.T) {
 	}))
 }
 
+func TestSetTTL_LengthensNoRetentionAndIsSevenDaysAtMost(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	set := func(id compute.JobID, ttl, want time.Duration) {
+		t.Helper()
+		j, err := b.queue.SetTTL(t.Context(), user, b.endpoint, id, ttl)
+		require.NoError(t, err)
+		require.Equal(t, b.clock.Now().Add(want), j.ExpiresAt)
+		require.NoError(t, b.db.Read(t.Context(), func(tx store.Tx) error {
+			row, err := tx.Job(id)
+			require.Equal(t, j.ExpiresAt, row.ExpiresAt)
+			return err
+		}))
+	}
+
+	const week = 7 * 24 * time.Hour
+	waits, runs := b.run(queue.Submission{LowPriority: true}), b.run(queue.Submission{})
+	require.Equal(t, []compute.JobID{runs}, b.take("w", 1))
+	for _, id := range []compute.JobID{waits, runs} {
+		set(id, time.Second, time.Second)
+		set(id, week, week)
+		set(id, 100*week, week)
+	}
+
+	b.finish("w", runs, queue.Report{})
+	set(runs, week, 30*time.Minute)
+	b.clock.Advance(10 * time.Minute)
+	set(runs, week, 20*time.Minute)
+	set(runs, 6*time.Second, 6*time.Second)
+	set(runs, time.Minute, 6*time.Second)
+	b.clock.Advance(6 * time.Second)
+	_, err := b.queue.Status(t.Context(), user, b.endpoint, runs)
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+}
+
 func TestFinish_OutputOverTheLimitFailsTheJob(t *testing.T) {
 	t.Parallel()
 	b := open(t)

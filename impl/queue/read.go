@@ -96,7 +96,11 @@ func unknownJob(id compute.JobID) error {
 	return compute.Errorf(compute.NotFound, "job %q does not exist or its result has expired", id)
 }
 
-// SetTTL sets the job's remaining time to live, from now; of an ended job, how long its result is kept.
+// mostTTL is how long a job may have to live from when that is set, as a submission has it.
+const mostTTL = 7 * 24 * time.Hour
+
+// SetTTL sets the job's remaining time to live, from now, to mostTTL at most. The result of an ended job is kept for no longer than that, and
+// never for longer than its retention (rules queue.ttl.status.most, queue.ttl.status.ended).
 func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, ttl time.Duration) (compute.Job, error) {
 	if err := q.Known(user, e); err != nil {
 		return compute.Job{}, err
@@ -108,7 +112,11 @@ func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.Endpo
 		if j, err = ownJob(tx, e, id); err != nil {
 			return err
 		}
-		j.ExpiresAt = tx.Now().Add(ttl)
+		until := tx.Now().Add(min(ttl, mostTTL))
+		if j.Status.Ended() && j.ExpiresAt.Before(until) {
+			return nil
+		}
+		j.ExpiresAt = until
 		_, err = tx.MoveJob(j, store.GuardOf(j))
 		return err
 	})

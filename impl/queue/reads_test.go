@@ -61,7 +61,7 @@ func TestStatus_ReadsOnlyWhatMemoryDoesNotKnow(t *testing.T) {
 	reads(0, id, compute.JobFailed, "it ended just now")
 	_, err := b.queue.SetTTL(t.Context(), user, b.endpoint, id, time.Hour)
 	require.NoError(t, err)
-	reads(1, id, compute.JobFailed, "it was given more time")
+	reads(1, id, compute.JobFailed, "it may be kept for less time")
 	_, err = b.queue.Retry(t.Context(), user, b.endpoint, id)
 	require.NoError(t, err)
 	reads(1, id, compute.JobInQueue, "others knew of it before it was retried")

@@ -45,7 +45,7 @@ func (q *Queue) StopsNow(user compute.UserID, e compute.EndpointID, w compute.Wo
 	if err != nil {
 		return nil, err
 	}
-	return q.see(d, w).toStop(), nil
+	return q.see(d, w).toStop(q.clock.Now()), nil
 }
 
 // Holds reports whether the worker holds the job.

@@ -14,7 +14,7 @@ type Taken = store.TakenJob
 
 // Take leases at most n jobs to the worker, holding for the first one; none came if the result is empty.
 func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
-	return q.takeOpen(ctx, user, e, w, n, q.settings.TakeHold)
+	return q.takeOpen(ctx, user, e, w, n, true, q.settings.TakeHold)
 }
 
 // moreHold is how long a take is held of a worker that has jobs in progress: some report no result before they have this answer,
@@ -23,16 +23,16 @@ const moreHold = time.Second
 
 // TakeMore is Take for a worker that has jobs in progress: it is held for a second at most.
 func (q *Queue) TakeMore(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
-	return q.takeOpen(ctx, user, e, w, n, min(moreHold, q.settings.TakeHold))
+	return q.takeOpen(ctx, user, e, w, n, false, min(moreHold, q.settings.TakeHold))
 }
 
 // takeOpen is take with what the jobs have sealed opened again.
-func (q *Queue) takeOpen(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, hold time.Duration) ([]Taken, error) {
-	taken, err := q.take(ctx, user, e, w, n, hold)
+func (q *Queue) takeOpen(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, idle bool, hold time.Duration) ([]Taken, error) {
+	taken, err := q.take(ctx, user, e, w, n, idle, hold)
 	return q.opened(ctx, user, taken), err
 }
 
-func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, hold time.Duration) ([]Taken, error) {
+func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, idle bool, hold time.Duration) ([]Taken, error) {
 	timeout, stop := q.clock.After(hold)
 	defer stop()
 	var one [1]waiting // most takes have one job, for which this takes no more memory
@@ -40,7 +40,7 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 		if err := q.resolveFor(ctx, user, e); err != nil {
 			return nil, err
 		}
-		ids, was, t, s, err := q.offer(user, e, w, n, one[:0])
+		ids, was, t, s, err := q.offer(user, e, w, n, idle, one[:0])
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +70,9 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 	return nil, ctx.Err()
 }
 
-// offer gives what waits, as pop does, or, if nothing does, has the take wait.
-func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, room []waiting) ([]compute.JobID, []waiting, *heldTake, *workerState, error) {
+// offer gives what waits, as pop does, or, if nothing does, has the take wait. idle is what the worker says of itself: that it has no job in
+// progress. One that never pings says so in no other way, and may have a job again that it lost (rule queue.lease.idle).
+func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, idle bool, room []waiting) ([]compute.JobID, []waiting, *heldTake, *workerState, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -81,6 +82,9 @@ func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.Worke
 	}
 	s := q.see(d, w)
 	s.unhealthy = ""
+	if idle && !s.pinged {
+		d.stoppedAll(w)
+	}
 
 	served := !s.draining && !s.leaving
 	if served {

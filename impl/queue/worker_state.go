@@ -12,7 +12,8 @@ import (
 type stopping struct {
 	id    compute.JobID
 	since time.Time
-	sent  bool // the worker has asked what to stop
+	sent  bool      // the worker has asked what to stop
+	told  time.Time // when it was last sent; zero: it never was
 }
 
 // workerState is what is known of one worker. It is the owner's memory: the rows say which jobs it holds, and the rest is reported again.
@@ -35,6 +36,7 @@ type workerState struct {
 	sick      time.Time              // since when it has not been healthy there; zero: it is
 	serving   compute.Serving        // where it listens there; zero: nobody knows but from the endpoint as it is now
 	named     []compute.JobID        // by its last ping
+	looked    []compute.JobID        // named or not held, and nothing is to be asked about them; at most mostNamed
 	stops     []stopping
 	stopped   chan struct{} // receives when stops grew
 	lastSeen  time.Time
@@ -63,10 +65,10 @@ func (s *workerState) look() {
 }
 
 // toStop gives the jobs to stop that the worker was not sent before.
-func (s *workerState) toStop() (ids []compute.JobID) {
+func (s *workerState) toStop(now time.Time) (ids []compute.JobID) {
 	for i := range s.stops {
 		if !s.stops[i].sent {
-			s.stops[i].sent = true
+			s.stops[i].sent, s.stops[i].told = true, now
 			ids = append(ids, s.stops[i].id)
 		}
 	}
@@ -77,26 +79,64 @@ func (s *workerState) toStop() (ids []compute.JobID) {
 func (s *workerState) again(ids []compute.JobID) {
 	for i := range s.stops {
 		if slices.Contains(ids, s.stops[i].id) {
-			s.stops[i].sent = false
+			s.stops[i].sent, s.stops[i].told = false, time.Time{}
 			s.look()
 		}
 	}
 }
 
+// tellAgain is how long after it was told a worker is told again to stop a job at the soonest.
+const tellAgain = 5 * time.Second
+
 // stillRuns notes which jobs the worker names, as eachOnce gives them. One that it was asked to stop and does not name has stopped; one
-// that it still names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
+// that it still names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced. Where berth
+// replaces none, the worker is told again: it may not have read what it was told (rule queue.stop.again).
 func (s *workerState) stillRuns(named []compute.JobID, now time.Time) {
-	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.sent && !names(named, j.id) })
-	for _, j := range s.stops {
-		if j.sent && s.managed && now.Sub(j.since) >= stopPatience {
+	s.looked = slices.DeleteFunc(s.looked, func(id compute.JobID) bool { return !names(named, id) })
+	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return !j.told.IsZero() && !names(named, j.id) })
+	for i := range s.stops {
+		j := &s.stops[i]
+		switch {
+		case !j.sent || now.Sub(j.since) < stopPatience:
+		case s.managed:
 			s.leaving = true
+		case now.Sub(j.told) >= tellAgain:
+			j.sent = false
+			s.look()
 		}
 	}
 }
 
-// reportedEnd notes a worker's own report of a job's end: there is nothing left to stop.
+// isToStop reports whether the worker is asked to stop the job.
+func (s *workerState) isToStop(id compute.JobID) bool {
+	return slices.ContainsFunc(s.stops, func(j stopping) bool { return j.id == id })
+}
+
+// lookedUp notes that nothing is to be asked about a job that the worker does not hold.
+func (s *workerState) lookedUp(id compute.JobID) {
+	if slices.Contains(s.looked, id) {
+		return
+	}
+	if len(s.looked) >= mostNamed {
+		s.looked = slices.Delete(s.looked, 0, 1)
+	}
+	s.looked = append(s.looked, id)
+}
+
+// reportedEnd notes a worker's own report of a job's end: there is nothing left to stop, though a ping that was under way may name it.
 func (s *workerState) reportedEnd(id compute.JobID) {
+	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool {
+		if j.id == id {
+			s.lookedUp(j.id)
+		}
+		return j.id == id
+	})
+}
+
+// begins notes that the worker has the job: nothing of an earlier attempt is left to stop.
+func (s *workerState) begins(id compute.JobID) {
 	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.id == id })
+	s.looked = slices.DeleteFunc(s.looked, func(other compute.JobID) bool { return other == id })
 }
 
 // endPolls ends what the worker waits for, and leases it nothing more. The caller has the lock.

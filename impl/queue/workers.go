@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -41,70 +40,6 @@ func (q *Queue) contact(user compute.UserID, e compute.EndpointID, w compute.Wor
 		q.see(d, w)
 	}
 	return err
-}
-
-// Ping extends the leases of those named jobs that the worker holds. A job that it lost and does not name it may have again. The ids are
-// sorted in place.
-func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) error {
-	ids = eachOnce(ids) // without the lock: a ping may name very many
-	q.mu.Lock()
-	defer q.mu.Unlock()
-
-	d, err := q.dispatcher(user, e)
-	if err != nil {
-		return err
-	}
-	q.worker(d, w).pinged = true // from its first one on, its pings alone count
-
-	s := q.see(d, w)
-	for id := range d.lost {
-		if !names(ids, id) {
-			d.stopped(w, id)
-		}
-	}
-
-	s.named = q.named(w, ids)
-	s.stillRuns(ids, q.clock.Now())
-	for _, id := range ids {
-		q.extendHeld(e, id, w)
-	}
-	d.wake()
-
-	return nil
-}
-
-// eachOnce gives the ids that jobs can have, sorted and each once, in the memory of those that it gets.
-func eachOnce(ids []compute.JobID) []compute.JobID {
-	ids = slices.DeleteFunc(ids, func(id compute.JobID) bool {
-		_, is := id.Key()
-		return !is
-	})
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
-// names reports whether the id is among those that eachOnce gave.
-func names(ids []compute.JobID, id compute.JobID) bool {
-	_, is := slices.BinarySearch(ids, id)
-	return is
-}
-
-// mostNamed is how many jobs that a worker names and does not hold are remembered: those that it may still run although they were
-// taken from it before the server was started.
-const mostNamed = 100
-
-// named gives what to remember of the jobs that a worker names: not all that it can think of, and nothing of its request. The
-// caller has the lock.
-func (q *Queue) named(w compute.WorkerID, ids []compute.JobID) (known []compute.JobID) {
-	for others := 0; len(ids) > 0; ids = ids[1:] {
-		if h := q.held[ids[0]]; h != nil && h.worker == w {
-			known = append(known, h.job.ID)
-		} else if _, is := ids[0].Key(); is && others < mostNamed {
-			known = append(known, compute.JobID(strings.Clone(string(ids[0]))))
-			others++
-		}
-	}
-	return known
 }
 
 // extend renews the lease of one job, since a report of the job is a sign of its life, and reports whether the worker holds it.
@@ -149,7 +84,7 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 		}
 
 		s := q.see(d, w)
-		ids := s.toStop()
+		ids := s.toStop(q.clock.Now())
 		q.mu.Unlock()
 		if len(ids) > 0 {
 			return ids, nil

@@ -17,7 +17,7 @@ func TestWorkers_AreAskedToStopTheLastJobsAlone(t *testing.T) {
 	for n := range 3 * mostStops {
 		s.stop(compute.JobID(fmt.Sprint(n)), time.Time{})
 	}
-	ids := s.toStop()
+	ids := s.toStop(time.Time{})
 	require.Len(t, ids, mostStops)
 	require.Equal(t, compute.JobID(fmt.Sprint(3*mostStops-1)), ids[mostStops-1])
 }
@@ -66,7 +66,7 @@ func TestWorkers_WhatTheyNameIsLookedForAmongFew(t *testing.T) {
 
 func TestWorkers_MayNameAnyNumberOfJobsOfWhichFewAreRemembered(t *testing.T) {
 	t.Parallel()
-	q, _ := made(1)
+	q, d := made(1)
 	named := []compute.JobID{"", "no id", compute.JobID(strings.Repeat("x", 100_000))}
 	for n := range 3 * mostNamed {
 		named = append(named, compute.JobID(fmt.Sprintf("01a21579-fa04-7018-a6bd-%012d", n)))
@@ -75,9 +75,25 @@ func TestWorkers_MayNameAnyNumberOfJobsOfWhichFewAreRemembered(t *testing.T) {
 	q.held[last] = &lease{job: compute.Job{ID: last}, worker: "0"}
 	q.held[named[len(named)-2]] = &lease{job: compute.Job{ID: last}, worker: "1"}
 
-	known := q.named("0", named)
+	s := d.workers["0"]
+	known, strange := q.named(s, "0", named)
 	require.Len(t, known, mostNamed+1)
 	require.Equal(t, append(named[3:3+mostNamed:3+mostNamed], last), known)
+	require.Equal(t, known[:mostNamed], strange, "but for what it holds")
+
+	for _, id := range strange[1:] {
+		s.lookedUp(id)
+	}
+	_, strange = q.named(s, "0", named)
+	require.Equal(t, known[:1], strange)
+	s.stop(known[0], time.Time{})
+	_, strange = q.named(s, "0", named)
+	require.Empty(t, strange)
+	for _, id := range named[3:] {
+		s.lookedUp(id)
+		s.lookedUp(id)
+	}
+	require.Equal(t, named[len(named)-mostNamed:], s.looked)
 }
 
 func TestWorkers_OfAllEndpointsThoseSilentLongestMakeRoom(t *testing.T) {

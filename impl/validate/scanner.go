@@ -34,6 +34,11 @@ var (
 	errEmpty  = errors.New("it is empty")
 )
 
+// NoJSON reports whether an error of a scan says that the document is no JSON, to other readers, too.
+func NoJSON(err error) bool {
+	return errors.Is(err, errSyntax) || errors.Is(err, errEnd) || errors.Is(err, errTail) || errors.Is(err, errEmpty)
+}
+
 // Scanner reads one JSON document in one pass, collecting violations with their JSON Pointers. Generated code drives it. A
 // document that is no JSON ends the scan: every method then reports nothing more, and Finish gives the error.
 type Scanner struct {
