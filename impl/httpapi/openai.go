@@ -111,8 +111,9 @@ type openAICall struct {
 	job      compute.JobID
 	route    string // below /openai
 
-	ended bool   // the job has
-	sent  []byte // the end of what was streamed
+	ended bool    // the job has
+	of    attempt // the one that what was streamed is of
+	sent  []byte  // the end of what was streamed
 }
 
 // answer waits for the job's end and writes its output as the body.
