@@ -34,6 +34,17 @@ var _ = area(func() {
 		c.streamsChunk(id, `[1, 2]`)
 		c.done(openAIWorker, id, `{"output":[]}`)
 		require.Equal(c, "data: {\"a\":9007199254740993,\"b\":\"<&>\"}\n\ndata: [1,2]\n\n"+doneEvent, e.rest())
+
+		e = c.asStream(chat, streaming)
+		id = c.takeAny().id
+		long := strings.Repeat("é\\n", 400_000) // which is kept in several chunks
+		for range 2 {
+			c.streamsChunk(id, "{\"a\":\n \""+long+"\"}")
+		}
+		c.streamsChunk(id, `{"b": 2}`)
+		c.done(openAIWorker, id, `{}`)
+		event := "data: {\"a\":\"" + long + "\"}\n\n"
+		require.True(c, event+event+"data: {\"b\":2}\n\n"+doneEvent == e.rest(), "a long one is one event, too")
 	})
 
 	add("openai.stream.unstreamed", openAIOps[:1], func(c *Check) {

@@ -102,7 +102,7 @@ func (o *openAICall) sendAll(outputs iter.Seq[json.RawMessage]) error {
 		if of, ok := workerErrorIn(output); ok && !o.c.Response().Committed {
 			return of
 		}
-		if err := o.send(eventOf(output)); err != nil {
+		if err := o.send(o.eventOf(output)); err != nil {
 			return err
 		}
 	}
