@@ -142,7 +142,7 @@ var _ = area(func() {
 		require.Len(c, all, 3)
 		for query, want := range map[string][]int{
 			"operation=listPods": {0}, "method=GET": {0, 1}, "pathPrefix=/v2/pods/": {1}, "resource=nosuchpod": {1}, "status=404": {1}, "status=4xx": {1, 2}, "status=2xx": {0}, "method=GET&status=4xx": {1},
-			"limit=2": {1, 2}, "limit=2&afterNumber=0": {0, 1}, fmt.Sprintf("afterNumber=%.0f", all[0]["number"]): {1, 2}, "operation=nosuch": nil,
+			"limit=2": {1, 2}, "limit=2&afterNumber=0": {0, 1}, fmt.Sprintf("afterNumber=%.0f", all[0]["number"]): {1, 2}, "operation=cancel": nil,
 			"since=2001-01-01T00:00:00Z": {0, 1, 2}, "until=2001-01-01T00:00:00Z": nil, "since=" + url.QueryEscape(all[0]["time"].(string)): {0, 1, 2},
 		} {
 			var expected []map[string]any

@@ -83,6 +83,24 @@ var _ = area(func() {
 		require.Empty(c, s.verify(false, run, run, list))
 	})
 
+	add("controls.journal.operations", append([]string{"listJournal", "exportJournal"}, verify...), func(c *Check) {
+		c.needsControls()
+		never := func(operation string) Answer {
+			return c.control("POST", "journal/verify", `{"expectations":[{"resource":"`+c.name+`","times":{"exactly":0}},{"operation":"`+operation+`","resource":"`+c.name+`","times":{"exactly":0}}]}`)
+		}
+		for _, known := range []string{"createPod", "run", "takeJob", "unknown", "receiveWebhook", "proxyPod", "proxyEndpoint", "graphql", "graphql.myself", "graphql.podTerminate", "graphql.__schema"} {
+			require.Equal(c, true, never(known).JSON["ok"], known)
+			require.Equal(c, 200, c.control("GET", "journal?operation="+known, "").Status, known)
+		}
+		for written, closest := range map[string]string{"createPodTypo": "createPod", "listpods": "listPods", "graphql.podTerminat": "graphql.podTerminate", "graphgl": "graphql", "freezeClock": "", "healthz": ""} {
+			says := `there is no operation "` + written + `"; there are ` + closest
+			require.Contains(c, detailOf(c, never(written), 400), "/expectations/1/operation: "+says)
+			for _, list := range []string{"journal", "journal.har"} {
+				require.Contains(c, detailOf(c, c.control("GET", list+"?operation="+written, ""), 422), "operation: "+says)
+			}
+		}
+	})
+
 	add("controls.journal.verify.times", verify, func(c *Check) {
 		c.needsControls()
 		for _, times := range []string{`{"exactly":1,"atLeast":1}`, `{"exactly":1,"atMost":1}`, `{"atLeast":2,"atMost":1}`} {
@@ -90,3 +108,9 @@ var _ = area(func() {
 		}
 	})
 })
+
+// detailOf asserts that the target refuses, and gives what it says.
+func detailOf(c *Check, a Answer, status int) any {
+	c.Refused(a, status)
+	return a.JSON["detail"]
+}

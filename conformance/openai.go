@@ -220,6 +220,14 @@ var _ = area(func() {
 			})
 			require.Equal(c, want, string(a.Body))
 		}
+
+		long = strings.Replace(long, "xxx", strings.Repeat("x", 1_500_000), 1)
+		a = c.openAI(openAIRoutes[0], func(id string) {
+			c.streamsChunk(id, long)
+			c.streamsChunk(id, want)
+			c.done(openAIWorker, id, `{}`)
+		})
+		require.True(c, long == string(a.Body), "what was streamed is kept in several chunks")
 	})
 
 	add("openai.answer.none", openAIOps, func(c *Check) {

@@ -34,6 +34,17 @@ var _ = area(func() {
 		c.streamsChunk(id, `[1, 2]`)
 		c.done(openAIWorker, id, `{"output":[]}`)
 		require.Equal(c, "data: {\"a\":9007199254740993,\"b\":\"<&>\"}\n\ndata: [1,2]\n\n"+doneEvent, e.rest())
+
+		e = c.asStream(chat, streaming)
+		id = c.takeAny().id
+		long := strings.Repeat("é\\n", 400_000) // which is kept in several chunks
+		for range 2 {
+			c.streamsChunk(id, "{\"a\":\n \""+long+"\"}")
+		}
+		c.streamsChunk(id, `{"b": 2}`)
+		c.done(openAIWorker, id, `{}`)
+		event := "data: {\"a\":\"" + long + "\"}\n\n"
+		require.True(c, event+event+"data: {\"b\":2}\n\n"+doneEvent == e.rest(), "a long one is one event, too")
 	})
 
 	add("openai.stream.unstreamed", openAIOps[:1], func(c *Check) {
@@ -82,6 +93,37 @@ var _ = area(func() {
 		require.True(c, strings.HasPrefix(text, "\n\ndata: {\"error\":{"), text)
 		require.True(c, strings.HasSuffix(text, "}}\n\n"), text)
 		require.Contains(c, text, `"code":"job_cancelled"`)
+	})
+
+	waited("openai.stream.restarted", append([]string{"takeJob", "streamJob"}, openAIOps[:1]...), 2*30*time.Second, func(c *Check) {
+		for _, begun := range []bool{true, false} {
+			e := c.asStream(chat, streaming)
+			lost := c.worker("lost")
+			a := c.Queue("GET", "job-take/"+lost+"?gpu=x", "") // it holds the request for the job
+			require.Equal(c, 200, a.Status, "%s", a.Body)
+			id := a.JSON["id"].(string)
+			if begun {
+				c.yield(lost, id, `{"output":"data: half\n\n"}`)
+				require.Equal(c, "data: half\n\n", e.next(12))
+			}
+			c.passes(30 * time.Second)
+
+			next := c.worker("next")
+			c.takeJob(next, id)
+			c.yield(next, id, `{"output":"data: half\n\n"}`)
+			if !begun {
+				c.done(next, id, `{}`)
+				require.Equal(c, "data: half\n\n"+doneEvent, e.rest(), "nothing was sent of the attempt that was lost")
+				continue
+			}
+
+			text := e.rest()
+			require.True(c, strings.HasPrefix(text, "data: {\"error\":{"), text)
+			require.Contains(c, text, `"code":"job_restarted"`)
+			require.NotContains(c, text, "half")
+			require.NotContains(c, text, doneEvent)
+			c.Eventually(func() bool { return c.status(id)["status"] == "CANCELLED" }, "the job is cancelled")
+		}
 	})
 
 	add("openai.stream.wait", openAIOps[:1], func(c *Check) {

@@ -211,16 +211,21 @@ var _ = area(func() {
 	})
 
 	add("queue.stream.split", stream, func(c *Check) {
-		for _, text := range []string{strings.Repeat("aé\n", 600_000), strings.Repeat("\x01", 400_000), strings.Repeat("\"\\", 500_000)} {
+		object := `{"a":"` + strings.Repeat("é", 600_000) + `"}`
+		for _, text := range []string{strings.Repeat("aé\n", 600_000), strings.Repeat("\x01", 400_000), strings.Repeat("\"\\", 500_000), object} {
 			id := c.streaming()
 			whole, err := json.Marshal(text)
 			require.NoError(c, err)
+			if text == object {
+				whole = []byte(object)
+			}
 			c.yield("w", id, `{"output":`+string(whole)+`}`)
 			_, chunks := c.stream(id)
 			require.Greater(c, len(chunks), 1)
 
 			var joined strings.Builder
 			for _, chunk := range chunks {
+				require.True(c, strings.HasPrefix(chunk, `{"output":"`), "%.20s", chunk)
 				require.LessOrEqual(c, len(chunk), 1_000_000+len(`{"output":}`))
 				var piece struct{ Output string }
 				require.NoError(c, json.Unmarshal([]byte(chunk), &piece))

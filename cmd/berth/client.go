@@ -50,10 +50,10 @@ func connect(cmd *cobra.Command) (*connection, error) {
 	queueServer, _ := flags.GetString("queue-server")
 	key, _ := flags.GetString("key")
 	if !isBase(server) {
-		return nil, misuse(fmt.Errorf("--server: %q is not an http or https URL", server), "")
+		return nil, misuse(fmt.Errorf("--server: %q is not an http or https URL", withoutPassword(server)), "")
 	}
 	if queueServer != "" && !isBase(queueServer) {
-		return nil, misuse(fmt.Errorf("--queue-server: %q is not an http or https URL", queueServer), "")
+		return nil, misuse(fmt.Errorf("--queue-server: %q is not an http or https URL", withoutPassword(queueServer)), "")
 	}
 	return dial(server, queueServer, key)
 }
@@ -86,6 +86,14 @@ func sameMethod(to *http.Request, via []*http.Request) error {
 func isBase(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && slices.Contains([]string{"http", "https"}, u.Scheme)
+}
+
+// withoutPassword gives an address as it may be printed: one that has a password, without it. Messages end in logs of others.
+func withoutPassword(address string) string {
+	if setting.HasPassword(address) {
+		return setting.Redacted(address)
+	}
+	return address
 }
 
 // request is one call of a generated client.
@@ -129,7 +137,7 @@ func fetch[T any](ctx context.Context, c *connection, r request) (document T, bo
 // parse reads a document.
 func parse[T any](c *connection, body []byte) (document T, err error) {
 	if err = json.Unmarshal(body, &document); err != nil {
-		err = &failure{code: exitRefused, cause: fmt.Errorf("%s answered with something else than the document: %w", c.server, err), hint: "is it a berth, and of this version?"}
+		err = &failure{code: exitRefused, cause: fmt.Errorf("%s answered with something else than the document: %w", withoutPassword(c.server), err), hint: "is it a berth, and of this version?"}
 	}
 	return document, err
 }
@@ -145,7 +153,7 @@ func (c *connection) unreached(err error) error {
 		err = cause.Err
 	}
 	return &failure{
-		code: exitUnreached, cause: fmt.Errorf("%s was not reached: %w", c.server, err),
+		code: exitUnreached, cause: fmt.Errorf("%s was not reached: %w", withoutPassword(c.server), err),
 		hint: "start a server with berth serve, or name another with --server or BERTH_SERVER",
 	}
 }
@@ -182,7 +190,7 @@ func (c *connection) refused(res *http.Response, body []byte) error {
 	switch status := res.StatusCode; {
 	case status/100 == 3 && leadsTo(res) != nil:
 		to := leadsTo(res)
-		f.hint = fmt.Sprintf("it leads to %s: --server should name that address, %s://%s", oneLine(to.String()), to.Scheme, oneLine(to.Host))
+		f.hint = fmt.Sprintf("it leads to %s: --server should name that address, %s://%s", oneLine(to.Redacted()), to.Scheme, oneLine(to.Host))
 	case status == http.StatusUnauthorized && !c.keyed:
 		f.hint = "no key is set: make one with berth keys create where the server's data is, and export it as BERTH_KEY"
 	case status == http.StatusUnauthorized:
@@ -194,7 +202,7 @@ func (c *connection) refused(res *http.Response, body []byte) error {
 	case status >= 500:
 		f.hint = fmt.Sprintf("the log of the server says more; the request's id is %s", cmp.Or(res.Header.Get("X-Request-Id"), "not known"))
 	case problem.Detail == "":
-		f.hint = fmt.Sprintf("this is not how a berth answers: is one at %s?", c.server)
+		f.hint = fmt.Sprintf("this is not how a berth answers: is one at %s?", withoutPassword(c.server))
 	}
 
 	return f

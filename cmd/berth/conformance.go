@@ -200,7 +200,7 @@ func (c *conformanceCommand) checkTarget() error {
 		address *string
 	}{{"target", &t.URL}, {"queue-target", &t.QueueURL}} {
 		if !isBase(*base.address) {
-			return fmt.Errorf("--%s: %q is not an http or https URL", base.flag, *base.address)
+			return fmt.Errorf("--%s: %q is not an http or https URL", base.flag, withoutPassword(*base.address))
 		}
 		*base.address = strings.TrimSuffix(*base.address, "/")
 	}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +23,7 @@ const devEndpoint = "dev"
 func newDevCommand() *cobra.Command {
 	var asJSON bool
 	var once string
+	until := &waiting{wait: true}
 	cmd := &cobra.Command{
 		Use:   "dev HANDLER.py | dev -- COMMAND [ARG...]",
 		Short: "Run the server with an endpoint for your handler",
@@ -36,7 +34,8 @@ a file of the same kind beside or below it, which it may import; a job that it h
 A handler in Python is run by the Python of the first virtual environment that there is: that of VIRTUAL_ENV, .venv beside the handler,
 .venv in the working directory, or the environment that berth itself is installed in. Otherwise it is the Python on the PATH.
 
-With --input it runs one job with that input, prints the job when it has ended, and exits, with code 5 if the job did not complete.
+With --input it runs one job with that input, prints the job when it has ended, and exits, with code 5 if the job did not complete, or
+if the handler has ended 3 times and not taken it. --timeout bounds how long that may take. A job that has not ended by then is cancelled.
 
 The key is kept in the data directory, in dev.key, for its owner alone, and is the same at every start.`,
 		Example: `  berth dev handler.py
@@ -50,6 +49,9 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 			input, err := onceInput(cmd, once)
 			if err != nil {
 				return err
+			}
+			if input == nil && cmd.Flags().Changed("timeout") {
+				return misuse(errors.New("--timeout goes with --input"), "see berth dev --help")
 			}
 			config, lines, err := setUp(cmd)
 			if err != nil {
@@ -70,7 +72,7 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 					return err
 				}
 				if input != nil {
-					outcome = runOnce(cmd, s, key, input)
+					outcome = runOnce(cmd, s, key, input, until)
 					end()
 					return nil
 				}
@@ -92,39 +94,8 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 	addSettings(cmd, cmd.Flags(), devSettings())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints, and metricsUrl and ssh where there are such) when ready; with --input the job")
 	cmd.Flags().StringVar(&once, "input", "", "run one job with this input, JSON, @FILE, or @- for the standard input, print it and end")
+	waitingVar(cmd.Flags(), &until.timeout, "timeout", 0, "with --input, how long to wait for the end of the job; 0: for ever")
 	return cmd
-}
-
-// onceInput gives the JSON of --input; nil without it.
-func onceInput(cmd *cobra.Command, text string) (json.RawMessage, error) {
-	if !cmd.Flags().Changed("input") {
-		return nil, nil
-	}
-	input, err := readInput(cmd, text)
-	if err != nil {
-		return nil, misuse(fmt.Errorf("--input: %w", err), "see berth dev --help")
-	}
-	return input, nil
-}
-
-// runOnce runs one job through the handler, over HTTP as a client does, and prints it at its end.
-func runOnce(cmd *cobra.Command, s *app.Server, key string, input json.RawMessage) error {
-	c, err := dial(s.URL(), s.QueueURL(), key)
-	if err != nil {
-		return err
-	}
-	j := &jobs{connection: c, cmd: cmd, endpoint: string(s.Endpoints()[devEndpoint]), named: devEndpoint}
-	job, document, err := j.job(cmd.Context(), 0, func(ctx context.Context) (*http.Response, error) {
-		body, err := plainJSON(map[string]any{"input": input})
-		if err != nil {
-			return nil, err
-		}
-		return c.queue.RunWithBody(ctx, j.endpoint, "application/json", bytes.NewReader(body))
-	})
-	if err != nil {
-		return err
-	}
-	return j.finish(&waiting{wait: true}, false, job, document)
 }
 
 // devSettings are those of a server. What helps who develops is on, if it is not turned off.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ func TestDev_RunsOneJobAndEnds(t *testing.T) {
 	r = once("fail", "--input", `{"n":2}`)
 	require.Equal(t, exitEnded, r.code, r.err)
 	require.Contains(t, r.out, "FAILED")
+	require.NotContains(t, r.err, "hint:", "the server that could run it again is gone")
 
 	r = once("echo", "--input", `{"n":`)
 	require.Equal(t, exitUsage, r.code)
@@ -59,6 +61,39 @@ func TestDev_InterruptedBeforeItsJobEndsFails(t *testing.T) {
 	r := call(ctx, "", "dev", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--log-level", "error", "--input", `{"ms":600000}`,
 		"--", "env", asProgram+"=1", "sh", "-c", `touch "$1"; exec "$2" worker --handler sleep`, "sh", running, os.Args[0])
 	require.Equal(t, exitInterrupted, r.code, r.err)
+	require.NotContains(t, r.err, "hint:", "the job ends with the server")
+}
+
+func TestDev_HandlerThatKeepsEndingBeforeItTakesItsJobFailsIt(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	for code, script := range map[string]string{"7": `printf 'Traceback\nno module torch\n' >&2; exit 7`, "0": "exit 0"} {
+		r := call(t.Context(), "", "dev", "--data", data, "--listen", "127.0.0.1:0", "--log-level", "error", "--input", `{"ms":600000}`, "--timeout", "1m", "--", "sh", "-c", script)
+		require.Equal(t, exitEnded, r.code, r.err)
+		require.Regexp(t, `status +IN_QUEUE`, r.out)
+		require.Regexp(t, `berth: the handler ended 3 times and did not take job \S+: the worker ended with exit code `+code, r.err)
+		if code == "7" {
+			require.Contains(t, r.err, "exit code 7\n  Traceback\n  no module torch\n")
+		}
+		require.NotContains(t, r.err, "hint:", "nothing goes on")
+	}
+
+	r := call(t.Context(), "", "dev", "--data", data, "--listen", "127.0.0.1:0", "--log-level", "error", "--input", `{"ms":1}`, "--timeout", "1m",
+		"--", "env", asProgram+"=1", os.Args[0], "worker", "--handler", "sleep")
+	require.Zero(t, r.code, "no earlier job is before it: %s", r.err)
+}
+
+func TestDev_EndsWithTheTimeForItsJob(t *testing.T) {
+	t.Parallel()
+	args := []string{"dev", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--log-level", "error", "--timeout", "1s"}
+	worker := []string{"--", "env", asProgram + "=1", os.Args[0], "worker", "--handler", "sleep"}
+	r := call(t.Context(), "", slices.Concat(args, []string{"--input", `{"ms":600000}`}, worker)...)
+	require.Equal(t, exitTimeout, r.code, r.err)
+	require.Regexp(t, `berth: job \S+ is IN_(QUEUE|PROGRESS) after 1s\n$`, r.err)
+
+	r = call(t.Context(), "", slices.Concat(args, worker)...)
+	require.Equal(t, exitUsage, r.code)
+	require.Contains(t, r.err, "--timeout goes with --input")
 }
 
 func TestDev_KnowsTheEnvironmentThatItIsInstalledIn(t *testing.T) {

@@ -32,7 +32,7 @@ container image. The certificate of this machine's server, and of one at a loopb
 				base = strings.TrimSuffix(args[0], "/")
 			}
 			if !isBase(base) {
-				return fmt.Errorf("URL: %q is not an http or https URL", base)
+				return fmt.Errorf("URL: %q is not an http or https URL", withoutPassword(base))
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
@@ -50,7 +50,7 @@ container image. The certificate of this machine's server, and of one at a loopb
 			defer func() { _ = res.Body.Close() }()
 
 			if res.StatusCode != http.StatusOK {
-				return fmt.Errorf("%s/healthz answers %s", base, res.Status)
+				return fmt.Errorf("%s/healthz answers %s", withoutPassword(base), res.Status)
 			}
 			return nil
 		},

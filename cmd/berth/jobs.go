@@ -35,6 +35,9 @@ type jobs struct {
 	cmd      *cobra.Command
 	endpoint string
 	named    string // what the user calls it
+	within   bool   // the server is this process, and ends with it
+	// hopeless looks, while a job is waited for, whether it has no hope of ending, and fails if so; nil: nobody looks.
+	hopeless func(context.Context, queue.Job) error
 }
 
 // job makes a request whose answer is a job.
@@ -88,7 +91,7 @@ func (j *jobs) outcome(job queue.Job, document []byte) error {
 		text += ": " + oneLine(*job.Error)
 	}
 	f := &failure{code: exitEnded, cause: errors.New(text)}
-	if job.Status != queue.JobStatusCANCELLED {
+	if job.Status != queue.JobStatusCANCELLED && !j.within {
 		f.hint = fmt.Sprintf("berth jobs retry %s %s runs it again", j.named, job.ID)
 	}
 
@@ -129,11 +132,14 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 	}
 	id, begun := job.ID, time.Now()
 	hint := fmt.Sprintf("it goes on: berth jobs status %s %s --wait", j.named, id)
+	if j.within {
+		hint = ""
+	}
 	w.held = true
 
 	err := w.await(j.cmd, fmt.Sprintf("job %s is %s", id, job.Status), hint, func(ctx context.Context) (string, bool, error) {
 		hold := longestHold
-		if w.news != nil {
+		if w.news != nil || j.hopeless != nil {
 			hold = newsEvery
 		}
 		if terminal(j.cmd.ErrOrStderr()) {
@@ -152,7 +158,10 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 		}
 
 		job, document = now, read
-		return fmt.Sprintf("job %s is %s", id, job.Status), ended(job.Status), nil
+		if j.hopeless != nil {
+			err = j.hopeless(ctx, job)
+		}
+		return fmt.Sprintf("job %s is %s", id, job.Status), ended(job.Status), err
 	})
 
 	return job, document, err

@@ -20,7 +20,7 @@ func (c *connection) pages(ctx context.Context, list func(ctx context.Context, c
 		})
 		next = page.Pagination.NextCursor.Pointer()
 		if err == nil && next != nil && cursor != nil && *next == *cursor {
-			err = &failure{code: exitRefused, cause: fmt.Errorf("%s answered with the same cursor again: the list has no end", c.server)}
+			err = &failure{code: exitRefused, cause: fmt.Errorf("%s answered with the same cursor again: the list has no end", withoutPassword(c.server))}
 		}
 		return document, next, err
 	}

@@ -36,7 +36,7 @@ func (u upstreamFlags) read(restFlag, queueFlag, graphqlFlag string) (up record.
 			continue
 		}
 		if !isBase(base.address) {
-			return up, misuse(fmt.Errorf("--%s: %q is not an http or https URL", base.flag, base.address), "")
+			return up, misuse(fmt.Errorf("--%s: %q is not an http or https URL", base.flag, withoutPassword(base.address)), "")
 		}
 		if *base.to, err = url.Parse(base.address); err != nil {
 			return up, misuse(fmt.Errorf("--%s: %w", base.flag, err), "")

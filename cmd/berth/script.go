@@ -15,10 +15,19 @@ func newScriptCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "script", Aliases: []string{"scripts"}, Short: "Script what the workers of an endpoint do, without a handler",
 		Long: `Script what the simulated workers of an endpoint do on a server with test controls (berth serve --test-controls): answers by input, delays,
-progress, chunks, errors, crashes and cold starts. The key is that of the controls, which the server prints when it starts.`,
+progress, chunks, errors, crashes and cold starts. The key is that of the controls, which the server prints when it starts. It does not list
+endpoints, so that an endpoint is named by its id, not by its name; berth endpoints list, with a key of its user, shows the ids.`,
 	}
 	cmd.AddCommand(newScriptShowCommand(), newScriptSetCommand(), newScriptDeleteCommand())
 	return cmd
+}
+
+// byID says of an endpoint that there is not, and that looks like a name, that the id is wanted.
+func byID(err error, id string) error {
+	if isStatus(err, http.StatusNotFound) && !looksLikeID(id) {
+		return hinted(err, "with the key of the test controls an endpoint is named by its id: berth endpoints list, with a key of its user, shows it")
+	}
+	return err
 }
 
 // scriptedAnswer is an answer of a script, with its place and how often it was used.
@@ -65,7 +74,7 @@ func gives(a controls.ScriptAnswer) (words []string) {
 
 func newScriptShowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ENDPOINT", Aliases: []string{"get"}, Short: "Show the script of an endpoint, with how often its answers were used", Args: cobra.ExactArgs(1),
+		Use: "show ENDPOINT-ID", Aliases: []string{"get"}, Short: "Show the script of an endpoint, with how often its answers were used", Args: cobra.ExactArgs(1),
 		Example: "  berth script show crynabc123 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return controlled(cmd, "a script takes", func(c *connection) error {
@@ -77,7 +86,7 @@ func newScriptShowCommand() *cobra.Command {
 					return c.controls.GetScript(ctx, id)
 				})
 				if err != nil || asJSON(cmd) {
-					return orPrint(cmd, document, err)
+					return orPrint(cmd, document, byID(err, id))
 				}
 
 				var all []scriptedAnswer
@@ -92,7 +101,7 @@ func newScriptShowCommand() *cobra.Command {
 
 func newScriptSetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "set ENDPOINT FILE", Short: "Set the script of an endpoint from a file", Args: cobra.ExactArgs(2),
+		Use: "set ENDPOINT-ID FILE", Short: "Set the script of an endpoint from a file", Args: cobra.ExactArgs(2),
 		Long: `Set the script of an endpoint from a JSON file, or from the standard input if it is -: a list of answers, or an object with the member answers.
 The members are those of spec/controls.yaml.`,
 		Example: `  berth script set crynabc123 script.json
@@ -114,7 +123,7 @@ The members are those of spec/controls.yaml.`,
 				_, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
 					return c.controls.SetScriptWithBody(ctx, id, "application/json", strings.NewReader(text))
 				})
-				return err
+				return byID(err, id)
 			})
 		},
 	}
@@ -122,7 +131,7 @@ The members are those of spec/controls.yaml.`,
 
 func newScriptDeleteCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ENDPOINT", Aliases: []string{"rm"}, Short: "Remove the script of an endpoint", Args: cobra.ExactArgs(1),
+		Use: "delete ENDPOINT-ID", Aliases: []string{"rm"}, Short: "Remove the script of an endpoint", Args: cobra.ExactArgs(1),
 		Example: "  berth script delete crynabc123",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return controlled(cmd, "a script takes", func(c *connection) error {
@@ -131,7 +140,7 @@ func newScriptDeleteCommand() *cobra.Command {
 					return err
 				}
 				_, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return c.controls.DeleteScript(ctx, id) })
-				return err
+				return byID(err, id)
 			})
 		},
 	}

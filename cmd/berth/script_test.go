@@ -38,5 +38,11 @@ func TestScript(t *testing.T) {
 		require.Equal(t, wrong.code, got.code, "%s", got.err)
 		require.Contains(t, got.err, wrong.says)
 	}
+	for _, args := range [][]string{{"show", "drawn"}, {"set", "drawn", file}, {"delete", "drawn"}} {
+		r := s.run(append([]string{"script"}, args...)...)
+		require.Equal(t, exitRefused, r.code, args)
+		require.Contains(t, r.err, "hint: with the key of the test controls an endpoint is named by its id", args)
+	}
+	require.NotContains(t, s.run("script", "delete", "aaaaaaaaaaaaaa").err, "hint:", "it is an id")
 	require.Contains(t, s.run("script", "delete", "nosuch").err, `endpoint "nosuch" does not exist`)
 }

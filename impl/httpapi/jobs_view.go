@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/gen/queue"
@@ -72,7 +74,7 @@ func answerWith(c echo.Context, make func([]byte) document) error {
 func chunksView(chunks []compute.Chunk) queue.Chunks {
 	view := make(queue.Chunks, len(chunks))
 	for i, c := range chunks {
-		view[i] = queue.Chunk{Output: c.Output, Metrics: c.Metrics}
+		view[i] = queue.Chunk{Output: bytes.TrimSpace(c.Output), Metrics: c.Metrics} // a piece of a long value begins with some
 	}
 	return view
 }

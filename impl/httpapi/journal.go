@@ -1,7 +1,10 @@
 package httpapi
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -13,6 +16,9 @@ import (
 
 // ListJournal is GET /_berth/journal.
 func (h controlsHandlers) ListJournal(c echo.Context, p controls.ListJournalParams) error {
+	if err := h.knowsOperation(compute.Invalid, "operation", p.Operation); err != nil {
+		return err
+	}
 	entries, dropped := h.Journal.List(journalFilter(p))
 	return c.JSON(http.StatusOK, controls.Journal{Entries: views(entries, journalView), Dropped: dropped})
 }
@@ -35,6 +41,9 @@ func (h controlsHandlers) GetJournalEntry(c echo.Context, number int64) error {
 
 // ExportJournal is GET /_berth/journal.har.
 func (h controlsHandlers) ExportJournal(c echo.Context, p controls.ExportJournalParams) error {
+	if err := h.knowsOperation(compute.Invalid, "operation", p.Operation); err != nil {
+		return err
+	}
 	entries, _ := h.Journal.List(journalFilter(controls.ListJournalParams(p)))
 	return c.JSON(http.StatusOK, controls.Har{Log: controls.HarLog{
 		Version: controls.HarLogVersionN12, Creator: controls.HarCreator{Name: "berth", Version: h.Version}, Entries: views(entries, harView),
@@ -46,6 +55,9 @@ func (h controlsHandlers) VerifyJournal(c echo.Context) error {
 	v := bodyOf[controls.Verification](c)
 	var expectations []journal.Expectation
 	for i, x := range v.Expectations {
+		if err := h.knowsOperation(compute.Rejected, fmt.Sprintf("/expectations/%d/operation", i), x.Operation); err != nil {
+			return err
+		}
 		t := value(x.Times)
 		if t.Exactly != nil && (t.AtLeast != nil || t.AtMost != nil) {
 			return compute.Errorf(compute.Rejected, "/expectations/%d/times: exactly stands alone", i)
@@ -62,3 +74,39 @@ func (h controlsHandlers) VerifyJournal(c echo.Context) error {
 	}
 	return c.JSON(http.StatusOK, controls.VerificationResult{Ok: len(failures) == 0, Failures: views(failures, failureView), Dropped: dropped})
 }
+
+// knowsOperation refuses an operation that no entry can have: that it never came would always hold (rule controls.journal.operations).
+func (s *Services) knowsOperation(code compute.Code, at string, asked *string) error {
+	if value(asked) == "" {
+		return nil
+	}
+	if names := s.recordedOperations(); !names[*asked] {
+		return noOperation(code, at, *asked, slices.Collect(maps.Keys(names)))
+	}
+	return nil
+}
+
+// recordedOperations are the names of operations by which entries of the journal can be asked for.
+func (s *Services) recordedOperations() map[string]bool {
+	names := map[string]bool{journal.OperationProxyPod: true, journal.OperationProxyEndpoint: true, unknownOperation: true}
+	for _, o := range s.routes {
+		names[o.id] = true
+	}
+	for id, op := range controls.Ops {
+		if !isInbox(op.Path) {
+			delete(names, id)
+		}
+	}
+	for _, id := range []string{healthzOperation, readyzOperation, documentOperation} {
+		delete(names, id)
+	}
+	if s.GraphQL != nil {
+		for _, field := range append(s.GraphQL.Operations(), introspected...) {
+			names[field] = true
+		}
+	}
+	return names
+}
+
+// introspected are the fields that every schema of GraphQL has.
+var introspected = []string{"graphql.__schema", "graphql.__type", "graphql.__typename"}

@@ -111,8 +111,10 @@ type openAICall struct {
 	job      compute.JobID
 	route    string // below /openai
 
-	ended bool   // the job has
-	sent  []byte // the end of what was streamed
+	ended  bool    // the job has
+	of     attempt // the one that what was streamed is of
+	within bool    // an event whose other pieces are to come
+	sent   []byte  // the end of what was streamed
 }
 
 // answer waits for the job's end and writes its output as the body.
@@ -190,7 +192,7 @@ func (o *openAICall) streamed() (answer json.RawMessage, ok bool, leave func(), 
 			return nil, false, nil, err
 		}
 		if j.Status.Ended() {
-			answer, ok, _ = answerOf(outputsOf(all))
+			answer, ok = firstOf(all)
 			return answer, ok, leave, nil
 		}
 	}

@@ -43,6 +43,9 @@ func (o *openAICall) forward() error {
 				return err
 			}
 		}
+		if err := o.sameAttempt(j); err != nil {
+			return err
+		}
 		if !o.ended && len(chunks) == 0 {
 			return o.noAnswer()
 		}
@@ -70,12 +73,36 @@ func (o *openAICall) forward() error {
 	}
 }
 
+// attempt is one time that a job runs: the count of attempts begins anew with a retry, and one that does not count is not in it.
+type attempt struct {
+	worker  compute.WorkerID
+	taken   int64 // milliseconds of Unix time
+	retries int
+}
+
+// sameAttempt fails once something was sent of another attempt than the one that the job shows: the next one gives its output from the
+// beginning, and who reads would take the two for one (rule openai.stream.restarted). A job that ended without a result
+// has an error that says more.
+func (o *openAICall) sameAttempt(j compute.Job) error {
+	now := attempt{j.WorkerID, j.TakenAt.UnixMilli(), j.Retries}
+	switch {
+	case !o.c.Response().Committed:
+		o.of = now
+	case now == o.of:
+	case j.Status.Ended() && j.Status != compute.JobCompleted:
+		return o.failed(j)
+	default:
+		return newWorkerError(http.StatusBadGateway, "job_restarted", "the worker was lost, and the job began anew")
+	}
+	return nil
+}
+
 func (o *openAICall) sendAll(outputs iter.Seq[json.RawMessage]) error {
 	for output := range outputs {
 		if of, ok := workerErrorIn(output); ok && !o.c.Response().Committed {
 			return of
 		}
-		if err := o.send(eventOf(output)); err != nil {
+		if err := o.send(o.eventOf(output)); err != nil {
 			return err
 		}
 	}

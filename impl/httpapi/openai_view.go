@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/problem"
+	jobs "github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/validate"
 )
 
@@ -44,6 +45,21 @@ func elements(output json.RawMessage) iter.Seq[json.RawMessage] {
 			}
 		}
 	}
+}
+
+// firstOf gives the answer among chunks, as answerOf does; the pieces of a long value are one.
+func firstOf(chunks []compute.Chunk) (answer json.RawMessage, ok bool) {
+	for _, c := range chunks {
+		text, last, is := jobs.Piece(c.Output)
+		if !is {
+			break
+		}
+		if answer = append(answer, text...); last {
+			return answer, isObject(answer)
+		}
+	}
+	answer, ok, _ = answerOf(outputsOf(chunks))
+	return answer, ok
 }
 
 func outputsOf(chunks []compute.Chunk) iter.Seq[json.RawMessage] {
@@ -81,6 +97,22 @@ func textOf(value json.RawMessage) ([]byte, bool) {
 		return nil, false
 	}
 	return []byte(text), true
+}
+
+// eventOf gives what is streamed of a chunk. The pieces of one that was long are one event together: they are not put together here, since
+// there is no bound to how many there are.
+func (o *openAICall) eventOf(output json.RawMessage) []byte {
+	text, last, is := jobs.Piece(output)
+	if !is {
+		return eventOf(output)
+	}
+	if !o.within {
+		text = slices.Concat([]byte("data: "), text)
+	}
+	if o.within = !last; last {
+		text = append(text, "\n\n"...)
+	}
+	return text
 }
 
 // eventOf gives what is streamed of a chunk: text as it is, since workers yield ready-made events, anything else as an event.

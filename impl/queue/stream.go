@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -168,21 +169,44 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 	return j, chunks, err
 }
 
+// The pieces of a long value that is no text begin with white space, which JSON permits and no chunk of a worker begins with: so they are told
+// from text.
+const (
+	pieceMark = ' '  // there are more pieces of the value
+	lastMark  = '\n' // there are none
+)
+
+// Piece gives the text of a piece of a long value that is no text, and whether it is the last of them. A chunk that is whole, or
+// a piece of text, is none.
+func Piece(output json.RawMessage) (text []byte, last, is bool) {
+	if len(output) == 0 || output[0] != pieceMark && output[0] != lastMark {
+		return nil, false, false
+	}
+	var piece string
+	is = json.Unmarshal(output, &piece) == nil
+	return []byte(piece), output[0] == lastMark, is
+}
+
 // split cuts a chunk over the limit into several (rule queue.stream.split): a string between its characters, any other value
-// as strings that are its JSON text when put together. The metrics go with the first.
+// as strings that are its JSON text, on one line, when put together. The metrics go with the first.
 func split(c compute.Chunk) []compute.Chunk {
 	if len(c.Output) <= chunkLimit {
 		return []compute.Chunk{c}
 	}
-	var text string
+	var text, mark string
 	if err := json.Unmarshal(c.Output, &text); err != nil {
-		text = string(c.Output)
+		var line bytes.Buffer
+		_ = json.Compact(&line, c.Output) // which is JSON
+		if line.Len() <= chunkLimit {
+			return []compute.Chunk{{Output: line.Bytes(), Metrics: c.Metrics}}
+		}
+		text, mark = line.String(), string(pieceMark)
 	}
 
 	var pieces []compute.Chunk
 	for len(text) > 0 {
 		n := 0
-		size := 2 // the quotes
+		size := len(mark) + 2 // the quotes
 		for n < len(text) {
 			r, width := utf8.DecodeRuneInString(text[n:])
 			if size += escapedSize(r, width); size > chunkLimit {
@@ -191,7 +215,7 @@ func split(c compute.Chunk) []compute.Chunk {
 			n += width
 		}
 
-		piece := compute.Chunk{Output: quote(text[:n])}
+		piece := compute.Chunk{Output: slices.Concat([]byte(mark), quote(text[:n]))}
 		if len(pieces) == 0 {
 			piece.Metrics = c.Metrics
 		}
@@ -199,6 +223,9 @@ func split(c compute.Chunk) []compute.Chunk {
 		text = text[n:]
 	}
 
+	if mark != "" {
+		pieces[len(pieces)-1].Output[0] = lastMark
+	}
 	return pieces
 }
 

@@ -135,3 +135,41 @@ func TestProgress_OverTheLimitIsASignOfLifeAllTheSame(t *testing.T) {
 	require.Equal(t, compute.JobInProgress, b.status(id).Status)
 	require.Empty(t, b.status(id).Output)
 }
+
+// The pieces of a long value that is no text are known, with the last of them; those of text, and what is whole, are not.
+func TestStream_PiecesOfALongValueAreToldFromText(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	id := b.run(queue.Submission{})
+	b.take("w", 1)
+	for size, pieces := range map[int]int{999_992: 1, 999_993: 2, 2_500_000: 3} {
+		object := `{"a":"` + strings.Repeat("x", size) + `"}`
+		b.yield("w", id, "{ \"a\":\n\""+object[6:])
+		_, chunks := b.read(id)
+		require.Len(t, chunks, pieces)
+		if pieces == 1 {
+			require.True(t, object == chunks[0], "on one line it is short enough")
+			_, _, is := queue.Piece(json.RawMessage(chunks[0]))
+			require.False(t, is)
+			continue
+		}
+
+		var joined []byte
+		for i, c := range chunks {
+			require.LessOrEqual(t, len(c), 1_000_000)
+			text, last, is := queue.Piece(json.RawMessage(c))
+			require.True(t, is)
+			require.Equal(t, i == len(chunks)-1, last)
+			joined = append(joined, text...)
+		}
+		require.True(t, object == string(joined))
+	}
+
+	b.yield("w", id, `"`+strings.Repeat("x", 1_000_000)+`"`)
+	_, chunks := b.read(id)
+	require.Len(t, chunks, 2)
+	for _, c := range append(chunks, ``, `1`, `"a"`) {
+		_, _, is := queue.Piece(json.RawMessage(c))
+		require.False(t, is)
+	}
+}
