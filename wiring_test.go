@@ -98,7 +98,7 @@ func TestArchitecture_NobodyComparesNamesOfRuntimes(t *testing.T) {
 }
 
 // states are the fields of package app that are states, and not wiring.
-var states = []string{"timekeeper.lag", "undo.steps", "beside.made", "beside.err", "reported.read", "reported.ticks", "engines.named", "engines.others", "holder.now", "holder.over", "holder.requests", "savedRows.bytes", "door.now"}
+var states = []string{"timekeeper.lag", "timekeeper.noted", "timekeeper.looked", "undo.steps", "beside.made", "beside.err", "reported.read", "reported.ticks", "engines.named", "engines.others", "holder.now", "holder.over", "holder.requests", "savedRows.bytes", "door.now"}
 
 // TestArchitecture_AppSetsNoFieldLater holds package app to making things in one go: through a pointer it sets a field of a struct only
 // in a function that gives the struct, and never one of another room.

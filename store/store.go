@@ -466,6 +466,8 @@ type Charges interface {
 	// StepCharges ends every open charge at the time of day at, such as Wall, and opens it again at the time of day so much later, or
 	// earlier: what the clock skips is not billed, and nothing is billed less.
 	StepCharges(at time.Time, step time.Duration) error
+	// HasOpenCharges reports whether a charge is open.
+	HasOpenCharges() (bool, error)
 	// SeeCharges sets SeenAt to Wall for the open charges that have it.
 	SeeCharges() error
 	// CloseUnseen ends the holder's open charge at its SeenAt, if it has one that has it.
@@ -475,11 +477,16 @@ type Charges interface {
 	ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error)
 }
 
-// Times stores how far the time that decides is behind the time of day, so that a restart takes nothing for due that is not.
+// Times stores how far the time that decides is behind the time of day, so that a restart takes nothing for due that is not, and the time of day
+// when the server was seen last, so that a start at an earlier one notices that the clock was set back.
 type Times interface {
 	// Lag gives what SetLag kept; 0 at first.
 	Lag() (time.Duration, error)
 	SetLag(time.Duration) error // in whole milliseconds
+	// LastWall gives the latest time of day that the rows know of: what SeeWall kept last, or a later one at which an open charge began or
+	// was seen; zero if there is none.
+	LastWall() (time.Time, error)
+	SeeWall(time.Time) error // in whole milliseconds
 	// StepWall says that the time of day steps with this transaction. Those that are written after it in the same commit have the time
 	// of day after the step; for all later ones, AfterCommit steps the clock.
 	StepWall(step time.Duration)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite" // what a test damages
@@ -98,10 +99,16 @@ func TestBackup_OfAServerThatShipsIsRestoredWithoutIt(t *testing.T) {
 	require.Contains(t, call(t.Context(), "", "backup", "list", place).out, all[0].Name)
 
 	other := filepath.Join(t.TempDir(), "restored")
-	refused(t, "no base that is whole at that moment", "restore", place, "--data", other, "--at", "2020-01-01T00:00:00Z")
+	refused(t, "what can be restored is as it was from "+all[0].From.Format(time.RFC3339Nano), "restore", place, "--data", other, "--at", "2020-01-01T00:00:00Z")
 	refused(t, "is no time such as", "restore", place, "--data", other, "--at", "yesterday")
 	refused(t, "no generation x", "restore", place, "--data", other, "--generation", "x")
 	refused(t, "has no backup", "restore", t.TempDir(), "--data", other)
+	refused(t, "has no backup", "backup", "list", t.TempDir())
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	refused(t, "is no folder", "backup", "list", file)
+	refused(t, "there is no folder", "backup", "list", file+"s")
+	require.Equal(t, 1, call(t.Context(), "", "backup", "list", file).code)
 	require.NoError(t, os.Chmod(other, 0o755)) // as an image has its volume
 	require.NoError(t, os.Mkdir(filepath.Join(other, "fetched-1"), 0o700), "of a restore that was killed")
 	r := did[app.Restored](t, "restore", place, "--data", other)

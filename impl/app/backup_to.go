@@ -89,19 +89,29 @@ func backupStatus(s *ship.Shipper) func() observe.Backup {
 // Generation is what a server shipped to a place since it started.
 type Generation = ship.Generation
 
-// ListBackups gives what a server shipped to a place, the oldest generation first.
+// ListBackups gives what a server shipped to a place, the oldest generation first. A place without a backup is an error: its name may be a wrong one.
 func ListBackups(ctx context.Context, place, endpoint string) (all []*Generation, err error) {
-	if _, err := os.Stat(place); !ship.IsBucket(place) && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no folder %s", place)
+	if all, err = lookForBackups(ctx, place, endpoint); err == nil && len(all) == 0 {
+		err = fmt.Errorf("%s has no backup", place)
+	}
+	return all, err
+}
+
+// lookForBackups gives what a server shipped to a place, of which there may be nothing yet.
+func lookForBackups(ctx context.Context, place, endpoint string) ([]*Generation, error) {
+	if !ship.IsBucket(place) {
+		switch info, err := os.Stat(place); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("there is no folder %s", place)
+		case err == nil && !info.IsDir():
+			return nil, fmt.Errorf("%s is no folder", place)
+		}
 	}
 	to, err := ship.Open(place, endpoint, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	if all, err = ship.List(ctx, to); all == nil {
-		all = []*Generation{}
-	}
-	return all, err
+	return ship.List(ctx, to)
 }
 
 // Shipped is what was restored of what a server shipped.
@@ -158,7 +168,7 @@ func examineBackup(ctx context.Context, place, endpoint string) Finding {
 	f := findingOf("backup", runtime.Report{})
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
-	all, err := ListBackups(ctx, place, endpoint)
+	all, err := lookForBackups(ctx, place, endpoint)
 	if err != nil {
 		f.Detail = err.Error()
 		return f

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -48,8 +49,175 @@ func TestTimekeeper_StepOutlivesARestart(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	s = serveFrom(t, dir)
-	require.InDelta(t, time.Hour, s.first.controls.keeper.running.Lag(), float64(time.Second), "what is due is due as it was")
-	require.InDelta(t, time.Hour, compute.Lag(s.Clock()), float64(time.Second))
+	require.InDelta(t, 0, s.first.controls.keeper.running.Lag(), float64(time.Second), "the machine's clock has stepped back: what is due is due as it was")
+	require.InDelta(t, 0, compute.Lag(s.Clock()), float64(time.Second))
+	require.NoError(t, s.Close())
+}
+
+// keeperAt gives the timekeeper of a server that starts with those rows at that time of day, and its clock, which stands still from then on.
+func keeperAt(t *testing.T, path string, at time.Time) (*timekeeper, *sqlite.DB, *compute.SettableClock) {
+	running := compute.NewRunningClock()
+	clock := compute.NewSettableClock(running)
+	db, err := sqlite.Open(t.Context(), path, clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	by := at.Sub(running.Wall())
+	running.Step(by)
+	running.Adjust(by)
+	k, err := newTimekeeper(t.Context(), clocks{clock, running, clock}, db, slog.New(slog.DiscardHandler), &undo{})
+	require.NoError(t, err)
+	clock.Freeze()
+	return k, db, clock
+}
+
+// billedOn gives what the charges of the user come to.
+func billedOn(t *testing.T, db *sqlite.DB) (sum time.Duration) {
+	require.NoError(t, db.Read(t.Context(), func(tx store.Tx) error {
+		all, err := tx.ListCharges("u", []compute.Item{compute.PodCPU}, nil, time.UnixMilli(0), time.UnixMilli(4_000_000_000_000))
+		for _, c := range all {
+			if c.EndedAt.IsZero() {
+				c.EndedAt = tx.Wall()
+			}
+			sum += c.EndedAt.Sub(c.BeganAt)
+		}
+		return err
+	}))
+	return sum
+}
+
+func openCharge(t *testing.T, db *sqlite.DB) {
+	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
+		return tx.OpenCharge(compute.Charge{UserID: "u", Item: compute.PodCPU, ResourceID: "p", HolderID: "p", Rate: 1})
+	}))
+}
+
+func lastWall(t *testing.T, db *sqlite.DB) (at time.Time) {
+	require.NoError(t, db.Read(t.Context(), func(tx store.Tx) (err error) {
+		at, err = tx.LastWall()
+		return err
+	}))
+	return at
+}
+
+func TestTimekeeper_StartAtAnEarlierTimeOfDayBillsOn(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]struct {
+		do   func(k *timekeeper)
+		lost time.Duration // at most
+	}{
+		"in order": {func(k *timekeeper) { require.NoError(t, k.end()) }, 0},
+		"suddenly": {func(k *timekeeper) {}, noteTick},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "berth.db")
+			began := time.UnixMilli(1_700_000_000_000).UTC()
+			k, db, clock := keeperAt(t, path, began)
+			openCharge(t, db)
+			for range 120 {
+				clock.Advance(31 * time.Second)
+				require.NoError(t, k.keep(t.Context()))
+			}
+			ran, decided := billedOn(t, db), clock.Now()
+			stop.do(k)
+			require.NoError(t, db.Close())
+
+			k, db, clock = keeperAt(t, path, began.Add(-time.Hour))
+			stop.lost += time.Second // for what the test took
+			require.WithinDuration(t, began.Add(-time.Hour), clock.Wall(), time.Second)
+			require.InDelta(t, ran, billedOn(t, db), float64(stop.lost))
+			require.WithinDuration(t, decided, clock.Now(), stop.lost, "the time that decides goes on")
+			billed := billedOn(t, db)
+			clock.Advance(2 * time.Hour)
+			require.InDelta(t, billed+2*time.Hour, billedOn(t, db), float64(time.Millisecond))
+			require.NoError(t, k.end())
+			require.NoError(t, db.Close())
+
+			at, lag := clock.Wall(), k.running.Lag()
+			k, db, _ = keeperAt(t, path, at.Add(-compute.LeastStep/2))
+			require.InDelta(t, lag, k.running.Lag(), float64(time.Millisecond), "so little is no step")
+			require.WithinDuration(t, at, lastWall(t, db), time.Millisecond)
+		})
+	}
+}
+
+func TestTimekeeper_ChargeThatBeganAfterTheLastNoteIsSteppedToo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "berth.db")
+	began := time.UnixMilli(1_700_000_000_000).UTC()
+	_, db, clock := keeperAt(t, path, began)
+	clock.Advance(noteTick / 2)
+	openCharge(t, db)
+	require.NoError(t, db.Close())
+
+	_, db, clock = keeperAt(t, path, began.Add(-time.Hour))
+	clock.Advance(time.Minute)
+	require.InDelta(t, time.Minute, billedOn(t, db), float64(time.Second))
+}
+
+func TestTimekeeper_NotesTheTimeOfDayOnlyWhereSomethingIsBilled(t *testing.T) {
+	t.Parallel()
+	k, db, clock := keeperAt(t, filepath.Join(t.TempDir(), "berth.db"), time.UnixMilli(1_700_000_000_000))
+	for range 10 {
+		clock.Advance(time.Hour)
+		require.NoError(t, k.keep(t.Context()))
+	}
+	require.Zero(t, lastWall(t, db), "nothing is written for nobody")
+
+	openCharge(t, db)
+	began := lastWall(t, db)
+	clock.Advance(noteTick - time.Millisecond)
+	require.NoError(t, k.keep(t.Context()))
+	require.Equal(t, began, lastWall(t, db), "nor more often than that")
+	clock.Advance(time.Millisecond)
+	require.NoError(t, k.keep(t.Context()))
+	require.Equal(t, clock.Wall().Truncate(time.Millisecond), lastWall(t, db))
+}
+
+func TestTimekeeper_StoreThatFailsIsNoReasonNotToEnd(t *testing.T) {
+	t.Parallel()
+	k, db, _ := keeperAt(t, filepath.Join(t.TempDir(), "berth.db"), time.UnixMilli(1_700_000_000_000))
+	k.store = failing{db}
+	require.NoError(t, k.end())
+	require.Zero(t, lastWall(t, db))
+}
+
+func TestTimekeeper_StepBackThatCannotBeStoredFailsTheStart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "berth.db")
+	k, db, clock := keeperAt(t, path, time.UnixMilli(1_700_000_000_000))
+	openCharge(t, db)
+	earlier := compute.NewFrozenClock(clock.Wall().Add(-time.Hour))
+	_, err := newTimekeeper(t.Context(), clocks{earlier, earlier.Running(), nil}, failing{db}, k.log, &undo{})
+	require.ErrorContains(t, err, "the disk is full")
+}
+
+func TestServer_BillsOnAfterARestartThatEndsTheTestsTime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := serveFrom(t, dir)
+	s.SetClock(ClockFrozen, 0, 0)
+	require.NoError(t, s.first.controls.Step(t.Context(), 2*time.Hour))
+	_, err := s.first.controls.use.control.CreateVolume(t.Context(), owner, control.NewVolume{Name: "v", SizeGB: 1000, DataCenterID: "EU-RO-1"})
+	require.NoError(t, err)
+	require.NoError(t, s.Advance(t.Context(), time.Hour))
+	billed := func() compute.NanoUSD {
+		b, err := s.first.controls.use.control.Bill(t.Context(), owner, control.BillQuery{
+			Start: time.UnixMilli(0), End: time.Now().Add(100 * time.Hour), Items: []compute.Item{compute.StorageStandard, compute.StorageHighPerformance},
+		})
+		require.NoError(t, err)
+		return b.Totals.Total()
+	}
+	hour := billed()
+	require.Positive(t, hour)
+	require.NoError(t, s.Close())
+
+	s = serveFrom(t, dir)
+	s.SetClock(ClockFrozen, 0, 0)
+	require.InDelta(t, int64(hour), int64(billed()), float64(hour)/10)
+	before := billed()
+	require.NoError(t, s.Advance(t.Context(), time.Hour))
+	require.InDelta(t, int64(before+hour), int64(billed()), 2)
 	require.NoError(t, s.Close())
 }
 
@@ -57,7 +225,7 @@ func TestTimekeeper_StepThatCannotBeStoredRemains(t *testing.T) {
 	t.Parallel()
 	s := serveFrom(t, t.TempDir())
 	works := s.first.controls.db.store
-	k, err := newTimekeeper(t.Context(), compute.NewRunningClock(), works, slog.New(slog.DiscardHandler)) // beside that of the server
+	k, err := newTimekeeper(t.Context(), newClocks(Config{}), works, slog.New(slog.DiscardHandler), &undo{}) // beside that of the server
 	require.NoError(t, err)
 
 	k.running.Step(-time.Hour)
@@ -87,7 +255,7 @@ func TestTimekeeper_StepIsOneHoweverOftenItsWriteRuns(t *testing.T) {
 	clock.Advance(time.Minute)
 
 	running := clock.Running()
-	k, err := newTimekeeper(t.Context(), running, repeating{db}, slog.New(slog.DiscardHandler))
+	k, err := newTimekeeper(t.Context(), clocks{clock, running, clock}, repeating{db}, slog.New(slog.DiscardHandler), &undo{})
 	require.NoError(t, err)
 	running.Step(time.Hour)
 	require.NoError(t, k.keep(t.Context()))

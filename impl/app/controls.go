@@ -121,7 +121,11 @@ func (c *controls) Clock() *compute.SettableClock { return c.clock }
 
 func (c *controls) Advance(ctx context.Context, d time.Duration) error {
 	defer c.use.alone()()
-	return loop.Advance(ctx, c.clock, d, c.work)
+	if err := loop.Advance(ctx, c.clock, d, c.work); err != nil {
+		return err
+	}
+	_ = c.keeper.keep(ctx) // a sudden end would lose what a long way cost; if it fails, the sweep tries again and says why
+	return nil
 }
 
 // clockSet notes that the clock shows another time, or goes otherwise.

@@ -40,7 +40,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	keeper, err := newTimekeeper(ctx, clocks.running, db.store, c.Log)
+	keeper, err := newTimekeeper(ctx, clocks, db.store, c.Log, u)
 	if err := c.passed("clock", err); err != nil {
 		return nil, err
 	}

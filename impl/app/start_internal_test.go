@@ -42,7 +42,7 @@ func newWatched(t *testing.T) *watched {
 // order is how what a start makes is undone.
 var order = []string{
 	"loops", "requests", "pods", "metrics", "traces of jobs", "sessions", "key of the test controls", "contexts", "builds", "connections of webhooks", "secret", "runtime of workers", "runtime of pods", "local runtime",
-	"request counts", "first key", "refusals", "changes", "store", "fleet", "traces", "addresses", "data directory",
+	"request counts", "first key", "refusals", "clock", "changes", "store", "fleet", "traces", "addresses", "data directory",
 }
 
 func TestStart_FailedPhaseUndoesThoseBefore(t *testing.T) {

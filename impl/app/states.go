@@ -130,7 +130,7 @@ func (s *savedRows) Rows(_ context.Context, t transfer.Table) iter.Seq2[[]any, e
 	case "states":
 		rows = one(t, map[string]any{"saved_at": s.tx.Now().UnixMilli(), "secret": s.secret})
 	case "clock": // as it is now, which the server keeps no more exactly than it needs
-		rows = one(t, map[string]any{"lag": s.tx.Wall().Sub(s.tx.Now()).Milliseconds()})
+		rows = one(t, map[string]any{"lag": s.tx.Wall().Sub(s.tx.Now()).Milliseconds(), "seen_at": s.tx.Wall().UnixMilli()})
 	}
 	return func(yield func([]any, error) bool) {
 		for row, err := range rows {
@@ -264,7 +264,7 @@ func goOn(tx store.Tx, savedAt time.Time) error {
 	if err := tx.StepCharges(wall, tx.Wall().Sub(wall)); err != nil {
 		return err
 	}
-	return tx.SetLag(tx.Wall().Sub(savedAt))
+	return errors.Join(tx.SetLag(tx.Wall().Sub(savedAt)), tx.SeeWall(tx.Wall()))
 }
 
 // checkSealed refuses a state with what another key has sealed.

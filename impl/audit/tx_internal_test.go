@@ -24,8 +24,8 @@ var silent = []string{
 	"AddSystemLine", "BeginSystemLines", "ForgetSystemLines", "DeleteSystemLines", // logs
 	"AddRefusals", "DeleteRefusals", // of what changed nothing
 	"DeleteAudit", "DeleteFlashUploads", "DeleteInvalidKeys", "DeleteLogins", "DeleteTerminated", // of what was over
-	"InsertLogin",                                                                                               // by somebody without a key
-	"SetRequestCount", "DeleteRequestCount", "InsertRuntime", "DeleteRuntime", "SetLag", "SetSeed", "TakeState", // the server's own
+	"InsertLogin",                                                                                                          // by somebody without a key
+	"SetRequestCount", "DeleteRequestCount", "InsertRuntime", "DeleteRuntime", "SeeWall", "SetLag", "SetSeed", "TakeState", // the server's own
 	"InsertRelease", // with the endpoint
 }
 

@@ -21,7 +21,7 @@ var silent = []string{
 	"DeleteAudit", "InsertAudit", "AddRefusals", "DeleteRefusals", // what they log is noted, or changed nothing
 	"CountFinalRead", "DrainChunks", // what is read
 	"DeleteInvalidKeys", "DeleteTerminated", "DeleteWebhooks", // of what was over
-	"DeleteRequestCount", "DeleteRuntime", "InsertRuntime", "SetLag", "SetRequestCount", "SetSeed", "TakeState", // no page shows
+	"DeleteRequestCount", "DeleteRuntime", "InsertRuntime", "SeeWall", "SetLag", "SetRequestCount", "SetSeed", "TakeState", // no page shows
 	"DeleteFlashApp", "DeleteFlashBuild", "DeleteFlashEnvironment", "DeleteFlashUploads", "InsertFlashApp", "InsertFlashBuild", "InsertFlashEnvironment",
 	"SetFlashEnvironmentBuild", "SetFlashManifest", "UpdateFlashBuild", // no page shows
 	"DeleteUser", "InsertUser", "UpdateUser", // no page shows

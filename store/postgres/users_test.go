@@ -28,7 +28,7 @@ func TestUpgrade_MakesUsersOfKeys(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, conn.Close(t.Context())) }()
 		for _, statement := range []string{
-			"DROP TABLE users, logins, charge_sums", "DROP INDEX charges_ended", "ALTER TABLE charges DROP COLUMN summed_until",
+			"DROP TABLE users, logins, charge_sums", "DROP INDEX charges_ended", "ALTER TABLE charges DROP COLUMN summed_until", "ALTER TABLE clock DROP COLUMN seen_at",
 			"UPDATE berth_schema SET version = 4",
 		} {
 			_, err := conn.Exec(t.Context(), statement)

@@ -247,6 +247,8 @@ func TestChoose_TakesTheLastBaseUpToTheMoment(t *testing.T) {
 	s.segments(second, 1, 11, 19)
 	s.base(t, second, 1, 1, 1, 12)
 	s.segments(failed, 1, 21)
+	const firstRange = "from 2026-03-01T13:00:00Z to 2026-03-01T21:00:00Z"
+	const secondRange = "from 2026-03-02T00:00:00Z to 2026-03-02T07:00:00Z"
 	for _, c := range []struct {
 		wish Wish
 		want string
@@ -259,11 +261,11 @@ func TestChoose_TakesTheLastBaseUpToTheMoment(t *testing.T) {
 		{Wish{At: at(10)}, first + " 2 []"},
 		{Wish{At: at(5)}, first + " 2 []"},
 		{Wish{At: at(4)}, first + " 1 []"},
-		{Wish{At: at(0)}, "the shelf has no base that is whole at that moment"},
+		{Wish{At: at(0)}, "the shelf has no copy of the database from 2026-03-01T12:00:00Z or before; what can be restored is as it was " + firstRange + ", or " + secondRange},
 		{Wish{Generation: first}, first + " 2 []"},
-		{Wish{Generation: second, At: at(11)}, "the shelf has no generation " + second + " with a base that is whole at that moment"},
-		{Wish{Generation: failed}, "the shelf has no generation " + failed + " with a base that is whole at that moment"},
-		{Wish{Generation: "none"}, "the shelf has no generation none with a base that is whole at that moment"},
+		{Wish{Generation: second, At: at(11)}, "generation " + second + " of the shelf has no copy of the database from 2026-03-01T23:00:00Z or before; what can be restored is as it was " + secondRange},
+		{Wish{Generation: failed}, "generation " + failed + " of the shelf has no copy of the database that is whole"},
+		{Wish{Generation: "none"}, "the shelf has no generation none"},
 	} {
 		require.Equal(t, c.want, chosen(t, s, c.wish), "%+v", c.wish)
 	}
@@ -275,11 +277,25 @@ func TestChoose_TakesTheLastBaseUpToTheMoment(t *testing.T) {
 	require.Equal(t, second+" 1 []", chosen(t, s, Wish{Generation: second}), "it is said which one")
 }
 
+func TestChoose_NamesTheDamagedCopies(t *testing.T) {
+	t.Parallel()
+	g := generationAt(0)
+	s := shelf{}
+	s.segments(g, 1, 1)
+	s[nameBase(g, 1)] = []byte{}
+	for _, w := range []Wish{{}, {At: at(5)}} {
+		require.Equal(t, "the shelf has no copy of the database that is whole; damaged: "+nameBase(g, 1), chosen(t, s, w))
+	}
+	s.base(t, g, 2, 1, 1, 3)
+	require.Equal(t, "the shelf has no copy of the database from 2026-03-01T14:00:00Z or before; what can be restored is as it was from 2026-03-01T15:00:00Z to 2026-03-01T15:00:00Z; damaged: "+
+		nameBase(g, 1), chosen(t, s, Wish{At: at(2)}))
+}
+
 func TestGap_SaysHowFarItCanGo(t *testing.T) {
 	t.Parallel()
-	gap := &Gap{Generation: "g", Segment: 7, Lost: at(5), Err: errAway}
-	require.ErrorContains(t, gap, "segment 7 of generation g: the target cannot be reached; nothing can be restored of it with that base")
+	gap := &Gap{Generation: "g", Segment: 7, Base: 1, Lost: at(5), Err: errAway}
+	require.ErrorContains(t, gap, "segment 7 of generation g: the target cannot be reached; nothing of the generation can be restored from g/base/000001, and its last segment is of 2026-03-01T17:00:00Z")
 	require.ErrorIs(t, gap, errAway)
 	gap.Upto = at(4)
-	require.ErrorContains(t, gap, "it can be restored up to 2026-03-01T16:00:00Z, and goes on up to 2026-03-01T17:00:00Z")
+	require.ErrorContains(t, gap, "the generation can be restored up to 2026-03-01T16:00:00Z (--at), and its last segment is of 2026-03-01T17:00:00Z")
 }

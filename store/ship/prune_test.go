@@ -133,7 +133,7 @@ func TestBase_AnotherIsMadeAfterADayAndOneGoesBackByBoth(t *testing.T) {
 	require.Less(t, before.Upto, a.six)
 	require.Greater(t, r.Upto, a.six)
 	_, err = ship.Restore(t.Context(), a, ship.Wish{At: a.three.Add(-day)}, filepath.Join(t.TempDir(), "restored.db"))
-	require.ErrorContains(t, err, "no base that is whole at that moment")
+	require.ErrorContains(t, err, "no copy of the database from ")
 }
 
 func TestBase_AnotherIsMadeAfterSoMuchLog(t *testing.T) {
@@ -221,7 +221,7 @@ func TestPrune_KilledAfterAnyObjectNothingNeededIsGone(t *testing.T) {
 			require.Greater(t, n, 2, "a base, its part and its log")
 			require.NotEqual(t, a.names(t, a, "log")[0], a.names(t, to, "log")[0])
 			_, err = ship.Restore(t.Context(), to, ship.Wish{At: a.three}, filepath.Join(t.TempDir(), "restored.db"))
-			require.ErrorContains(t, err, "no base that is whole at that moment")
+			require.ErrorContains(t, err, "no copy of the database from ")
 			return
 		}
 		require.ErrorIs(t, err, errKilled)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/store/sqlite"
@@ -77,13 +78,8 @@ func choose(t Target, all []*Generation, w Wish) (chosen *Generation, from *base
 			later = append(later, g.Name)
 		}
 	}
-	switch {
-	case chosen == nil && len(all) == 0:
-		return nil, nil, nil, fmt.Errorf("%s has no backup", t)
-	case chosen == nil && w.Generation != "":
-		return nil, nil, nil, fmt.Errorf("%s has no generation %s with a base that is whole at that moment", t, w.Generation)
-	case chosen == nil:
-		return nil, nil, nil, fmt.Errorf("%s has no base that is whole at that moment", t)
+	if chosen == nil {
+		return nil, nil, nil, nothing(t, all, w)
 	}
 
 	for _, g := range all {
@@ -92,6 +88,41 @@ func choose(t Target, all []*Generation, w Wish) (chosen *Generation, from *base
 		}
 	}
 	return chosen, from, later, nil
+}
+
+// nothing says why there is no base to begin with, and what can be restored.
+func nothing(t Target, all []*Generation, w Wish) error {
+	if len(all) == 0 {
+		return fmt.Errorf("%s has no backup", t)
+	}
+	what, known := t.String(), w.Generation == ""
+	if !known {
+		what = fmt.Sprintf("generation %s of %s", w.Generation, t)
+	}
+
+	var ranges, damaged []string
+	for _, g := range all {
+		if w.Generation != "" && g.Name != w.Generation {
+			continue
+		}
+		known = true
+		damaged = append(damaged, g.Damaged...)
+		if g.Bases > 0 {
+			ranges = append(ranges, fmt.Sprintf("from %s to %s", g.From.Format(time.RFC3339Nano), g.To.Format(time.RFC3339Nano)))
+		}
+	}
+	if !known {
+		return fmt.Errorf("%s has no generation %s", t, w.Generation)
+	}
+
+	says := what + " has no copy of the database that is whole"
+	if len(ranges) > 0 { // then there is one, but of a later moment than what is asked for
+		says = fmt.Sprintf("%s has no copy of the database from %s or before; what can be restored is as it was %s", what, w.At.Format(time.RFC3339Nano), strings.Join(ranges, ", or "))
+	}
+	if len(damaged) > 0 {
+		says += "; damaged: " + strings.Join(damaged, ", ")
+	}
+	return errors.New(says)
 }
 
 // fetch gives an object, which must be what is asked for.
@@ -167,17 +198,18 @@ func (g *Generation) copyBase(ctx context.Context, t Target, b base, path string
 type Gap struct {
 	Generation string
 	Segment    int
+	Base       int       // number of the base that the segments were brought into
 	Upto       time.Time // up to which it can be restored; zero: it cannot
 	Lost       time.Time // moment of the last segment that is there
 	Err        error
 }
 
 func (e *Gap) Error() string {
-	can := "nothing can be restored of it with that base"
+	can := fmt.Sprintf("nothing of the generation can be restored from %s", nameBase(e.Generation, e.Base))
 	if !e.Upto.IsZero() {
-		can = fmt.Sprintf("it can be restored up to %s", e.Upto.Format(time.RFC3339Nano))
+		can = fmt.Sprintf("the generation can be restored up to %s (--at)", e.Upto.Format(time.RFC3339Nano))
 	}
-	return fmt.Sprintf("segment %d of generation %s: %v; %s, and goes on up to %s", e.Segment, e.Generation, e.Err, can, e.Lost.Format(time.RFC3339Nano))
+	return fmt.Sprintf("segment %d of generation %s: %v; %s, and its last segment is of %s", e.Segment, e.Generation, e.Err, can, e.Lost.Format(time.RFC3339Nano))
 }
 
 func (e *Gap) Unwrap() error { return e.Err }
@@ -187,7 +219,7 @@ func (g *Generation) replay(ctx context.Context, t Target, b base, upto time.Tim
 	next, sum := b.First, ""
 	at = b.At
 	gap := func(err error) error {
-		e := &Gap{Generation: g.Name, Segment: next, Lost: g.Last, Err: err}
+		e := &Gap{Generation: g.Name, Segment: next, Base: b.Number, Lost: g.Last, Err: err}
 		if next > b.Whole {
 			e.Upto = at
 		}

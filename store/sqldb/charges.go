@@ -35,6 +35,7 @@ const (
 	seeCharges     = `UPDATE charges SET seen_at = ? WHERE ended_at IS NULL AND seen_at IS NOT NULL`
 	stepCharges    = `UPDATE charges SET began_at = max(began_at, ?1) + ?2, seen_at = seen_at + ?2 WHERE ended_at IS NULL`
 	restartCharges = `UPDATE charges SET began_at = ?1, seen_at = CASE WHEN seen_at IS NULL THEN seen_at ELSE ?1 END WHERE ended_at IS NULL`
+	openCharges    = `SELECT count(*) FROM (SELECT 1 FROM charges WHERE ended_at IS NULL LIMIT 1) AS one`
 	closeUnseen    = `UPDATE charges SET ended_at = seen_at WHERE holder_id = ? AND ended_at IS NULL AND seen_at IS NOT NULL`
 )
 
@@ -61,6 +62,12 @@ func (tx *Tx) StepCharges(at time.Time, step time.Duration) error {
 	}
 	_, err := tx.exec("step the open charges", stepCharges, millis(at), step.Milliseconds())
 	return err
+}
+
+// HasOpenCharges reports whether something is being billed.
+func (tx *Tx) HasOpenCharges() (bool, error) {
+	n, _, err := get(tx, "look for open charges", columns[int64]{whole("count", itself[int64])}, openCharges)
+	return n > 0, err
 }
 
 // SeeCharges notes that what has the open charges that are watched runs now.

@@ -9,7 +9,7 @@ func Tables() map[string][]string {
 		"job_counts": names(countColumns), "keys": names(keyColumns), "request_counts": names(requestCountColumns), "volumes": names(volumeColumns),
 		"registries": names(registryColumns), "delegations": names(delegationColumns), "templates": names(templateColumns),
 		"ssh_keys": names(sshKeyColumns), "clusters": names(clusterColumns), "system_lines": names(lineColumns), "charges": names(chargeColumns), "charge_sums": names(chargeSumColumns),
-		"runtimes": names(runtimeColumns), "clock": names(lagColumn), "secrets": names(sealedSecretColumns), "global_volumes": names(globalVolumeColumns),
+		"runtimes": names(runtimeColumns), "clock": append(names(lagColumn), names(seenColumn)...), "secrets": names(sealedSecretColumns), "global_volumes": names(globalVolumeColumns),
 		"builds": names(insertBuild), "host_changes": names(hostChangeColumns), "seeds": names(seedColumn), "states": names(stateColumns), "scripts": names(scriptColumns),
 		"flash_apps": names(flashAppColumns), "flash_environments": names(flashEnvironmentColumns), "flash_builds": append(names(flashBuildColumns), "manifest"),
 		"audit": append(names(auditFields), "seq"), "refusals": append(names(refusalFields), "seq"), "users": names(userColumns), "logins": names(loginColumns),

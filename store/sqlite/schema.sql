@@ -98,7 +98,7 @@ CREATE UNIQUE INDEX claims_of_device ON claims (host_id, device) WHERE device IS
 CREATE TABLE clock (
   one INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
   lag INTEGER NOT NULL                     -- milliseconds
-) STRICT;
+, seen_at INTEGER) STRICT;
 
 CREATE TABLE clusters (
   seq            INTEGER PRIMARY KEY,

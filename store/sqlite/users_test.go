@@ -25,7 +25,7 @@ func TestUpgrade_MakesUsersOfKeys(t *testing.T) {
 	storetest.UsersOfKeys(t, open, func(t *testing.T) {
 		db, err := sql.Open("sqlite", "file:"+path)
 		require.NoError(t, err)
-		_, err = db.Exec(`DROP TABLE users; DROP TABLE logins; DROP TABLE charge_sums; DROP INDEX charges_ended; ALTER TABLE charges DROP COLUMN summed_until;
+		_, err = db.Exec(`DROP TABLE users; DROP TABLE logins; DROP TABLE charge_sums; DROP INDEX charges_ended; ALTER TABLE charges DROP COLUMN summed_until; ALTER TABLE clock DROP COLUMN seen_at;
 PRAGMA user_version = 24`)
 		require.NoError(t, err)
 		require.NoError(t, db.Close())

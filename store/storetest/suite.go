@@ -78,6 +78,7 @@ var resources = map[string]func(*testing.T, Open){
 	"a charge of many days is summed a part at a time":               chargesSummedInPart,
 	"what a reset leaves is charged from then on":                    chargesCleared,
 	"the lag of the clock is kept":                                   lag,
+	"the last time of day is known":                                  lastWall,
 	"the seed is noted, and forgotten with its rows":                 seeds,
 	"everything can be read, by the names of its columns":            everything,
 	"builds are moved, listed and deleted with their endpoint":       builds,

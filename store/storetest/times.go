@@ -33,6 +33,37 @@ func lag(t *testing.T, open Open) {
 	})
 }
 
+func lastWall(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	is := func(at time.Time, billed bool) {
+		t.Helper()
+		require.Equal(t, at, read(t, s, func(tx store.Tx) (time.Time, error) { return tx.LastWall() }))
+		require.Equal(t, billed, read(t, s, func(tx store.Tx) (bool, error) { return tx.HasOpenCharges() }))
+	}
+	charge := compute.Charge{UserID: "u", Item: compute.ServerlessCPU, ResourceID: "e", HolderID: "w", Rate: 1, SeenAt: start}
+	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+	is(time.Time{}, false)
+
+	write(t, s, func(tx store.Tx) error { return tx.OpenCharge(charge) })
+	is(start, true)
+	clock.Advance(time.Minute)
+	write(t, s, func(tx store.Tx) error { return tx.SeeCharges() })
+	is(at(1), true)
+	write(t, s, func(tx store.Tx) error { return tx.SeeWall(at(2).Add(time.Microsecond)) })
+	is(at(2), true)
+	write(t, s, func(tx store.Tx) error { return tx.SetLag(time.Hour) })
+	require.Equal(t, time.Hour, read(t, s, func(tx store.Tx) (time.Duration, error) { return tx.Lag() }))
+	is(at(2), true)
+
+	clock.Advance(time.Hour)
+	write(t, s, func(tx store.Tx) error { return tx.CloseCharge("w") })
+	is(at(2), false)
+	write(t, s, func(tx store.Tx) error { return tx.SeeWall(at(-9)) })
+	is(at(-9), false)
+	write(t, s, func(tx store.Tx) error { return tx.Clear() })
+	is(at(-9), false)
+}
+
 // wallSteps checks that a step of the time of day is seen by who is written after it, in the same commit and in later ones, once, also
 // when all of it runs again.
 func wallSteps(t *testing.T, open Open) {
