@@ -98,12 +98,17 @@ func (b *bench) long() error {
 		row{name: r.name, unit: r.unit, asked: r.asked}.report(b, readings(seen[r.from:r.from+edge]), readings(seen[len(seen)-edge:]))
 	}
 
-	slowest := slices.MaxFunc(seen, func(x, y minute) int { return int(1000 * (x.longest - y.longest)) })
-	b.number("longest time to an answer, of all", "ms", atMost(tooLong), slowest.longest)
-	for i, s := range stopped[:min(len(stopped), 20)] {
-		b.result(fmt.Sprintf("moment %d of %d with answers after more than %d ms", i+1, len(stopped), tooLong), "%s", s)
-	}
+	b.slowest(seen, stopped)
 	return nil
+}
+
+// slowest says how long the longest answer took, and of the moments with long ones what is known.
+func (b *bench) slowest(seen []minute, moments []string) {
+	one := slices.MaxFunc(seen, func(x, y minute) int { return int(1000 * (x.longest - y.longest)) })
+	b.number("longest time to an answer, of all", "ms", atMost(tooLong), one.longest)
+	for i, m := range moments[:min(len(moments), 20)] {
+		b.result(fmt.Sprintf("moment %d of %d with answers after more than %d ms", i+1, len(moments), tooLong), "%s", m)
+	}
 }
 
 // kinds are the requests of the mix in steady.
