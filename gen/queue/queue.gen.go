@@ -249,13 +249,13 @@ type StatusSyncPostParams struct {
 
 // StatusParams defines parameters for Status.
 type StatusParams struct {
-	// TTL Sets the job's remaining time to live, in milliseconds from now.
+	// TTL Sets the job's remaining time to live, in milliseconds from now, to 7 days at most. The result of an ended job is kept for no longer than that.
 	TTL *int64 `form:"ttl,omitempty" json:"ttl,omitempty"`
 }
 
 // StatusPostParams defines parameters for StatusPost.
 type StatusPostParams struct {
-	// TTL Sets the job's remaining time to live, in milliseconds from now.
+	// TTL Sets the job's remaining time to live, in milliseconds from now, to 7 days at most. The result of an ended job is kept for no longer than that.
 	TTL *int64 `form:"ttl,omitempty" json:"ttl,omitempty"`
 }
 
