@@ -470,9 +470,9 @@ type Charges interface {
 	SeeCharges() error
 	// CloseUnseen ends the holder's open charge at its SeenAt, if it has one that has it.
 	CloseUnseen(holder string) error
-	// ListCharges gives the user's charges of the items that are open or end after from, and begin before to, in the order of
-	// their beginning; of one resource alone if it is not nil.
-	ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error)
+	// EachCharge calls f for the user's charges of the items that are open or end after from, and begin before to, in no certain order; for those of
+	// one resource alone if it is not nil. An error of f ends it.
+	EachCharge(user compute.UserID, items []compute.Item, resource *string, from, to time.Time, f func(compute.Charge) error) error
 }
 
 // Times stores how far the time that decides is behind the time of day, so that a restart takes nothing for due that is not.

@@ -190,6 +190,17 @@ func gave[T any](tx *Tx, what string, c columns[T], query string, args ...any) (
 	return v, found, err
 }
 
+// eachOf calls f for each row of a query.
+func eachOf[T any](tx *Tx, what string, c columns[T], f func(T) error, query string, args ...any) error {
+	return tx.each(what, func(r row) error {
+		var one T
+		if err := c.scan(r, &one); err != nil {
+			return err
+		}
+		return f(one)
+	}, query, args...)
+}
+
 // list reads all rows of a query.
 func list[T any](tx *Tx, what string, c columns[T], query string, args ...any) ([]T, error) {
 	var f filling[T]

@@ -337,8 +337,11 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 		must(err)
 		r.Lines, err = tx.SystemLines(string(releasedPod), 0)
 		must(err)
-		r.Charges, err = tx.ListCharges(releasedUser, []compute.Item{compute.PodGPU, compute.ServerlessGPU, compute.StorageStandard}, nil, released, at(1000))
-		must(err)
+		items := []compute.Item{compute.PodGPU, compute.ServerlessGPU, compute.StorageStandard}
+		must(tx.EachCharge(releasedUser, items, nil, released, at(1000), func(c compute.Charge) error {
+			r.Charges = append(r.Charges, c)
+			return nil
+		}))
 		r.Claims, err = tx.ListClaims()
 		must(err)
 		r.Sums, err = tx.ClaimSums()

@@ -44,7 +44,7 @@ func fieldsStored(t *testing.T, open Open) {
 	})
 
 	came(t, s, "BeganAt SeenAt EndedAt SummedUntil", store.Tx.OpenCharge, first(func(tx store.Tx) ([]compute.Charge, error) { // by the clock
-		return tx.ListCharges("1", []compute.Item{"1"}, nil, start, clock.Now().Add(time.Hour))
+		return listCharges(tx, "1", []compute.Item{"1"}, nil, start, clock.Now().Add(time.Hour))
 	}))
 }
 

@@ -393,7 +393,7 @@ func clears(t *testing.T, open Open) {
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]string, error) { return tx.SSHKeys("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Cluster, error) { return tx.ListClusters("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
-		return tx.ListCharges("u", []compute.Item{compute.PodCPU}, nil, start, start.Add(time.Hour))
+		return listCharges(tx, "u", []compute.Item{compute.PodCPU}, nil, start, start.Add(time.Hour))
 	}))
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() }), 1)
 	require.Len(t, read(t, s, listEndpoints), 1)
