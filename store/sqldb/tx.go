@@ -211,6 +211,13 @@ func list[T any](tx *Tx, what string, c columns[T], query string, args ...any) (
 	return f.all, nil
 }
 
+// listWithin reads the rows of a query as far as there is room; whole says that it is all of them.
+func listWithin[T any](tx *Tx, room compute.Room, what string, c columns[T], query string, args ...any) (all []T, whole bool, err error) {
+	f := filling[T]{room: room}
+	err = f.read(tx, what, c, query, args...)
+	return f.all, !f.full, err
+}
+
 // filling is a list that is read by one query or several, as far as there is room.
 type filling[T any] struct {
 	all   []T

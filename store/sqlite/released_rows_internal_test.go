@@ -325,19 +325,19 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 		must(err)
 		r.Volumes, err = tx.ListVolumes(releasedUser)
 		must(err)
-		r.Registries, err = tx.ListRegistries(releasedUser)
+		r.Registries, _, err = tx.ListRegistries(releasedUser, nil)
 		must(err)
-		r.Delegations, err = tx.ListDelegations(releasedUser)
+		r.Delegations, _, err = tx.ListDelegations(releasedUser, nil)
 		must(err)
 		r.Templates, _, err = tx.PageTemplates(releasedUser, compute.Page{Limit: 1000})
 		must(err)
 		r.SSHKeys, err = tx.SSHKeys(releasedUser)
 		must(err)
-		r.Clusters, err = tx.ListClusters(releasedUser)
+		r.Clusters, _, err = tx.ListClusters(releasedUser, nil)
 		must(err)
 		r.Lines, err = tx.SystemLines(string(releasedPod), 0)
 		must(err)
-		items := []compute.Item{compute.PodGPU, compute.ServerlessGPU, compute.StorageStandard}
+		items := []compute.Item{compute.PodGPU, compute.StorageStandard, compute.ServerlessGPU}
 		must(tx.EachCharge(releasedUser, items, nil, released, at(1000), func(c compute.Charge) error {
 			r.Charges = append(r.Charges, c)
 			return nil
