@@ -286,6 +286,24 @@ var _ = area(func() {
 		})
 	})
 
+	add("billing.records.most", []string{"listNetworkVolumeBilling", "createNetworkVolume"}, func(c *Check) {
+		c.frozen(func() {
+			for range 50 {
+				c.newVolume()
+			}
+			c.advance(625 * time.Hour) // 31,250 records
+			const path = "/v2/billing/network-volumes?bucketSize="
+			for _, size := range []string{"hour&lastN=630", "hour"} {
+				a := c.REST("GET", path+size, "")
+				c.Refused(a, 400)
+				require.Contains(c, a.JSON["detail"], "bucketSize")
+			}
+			require.Equal(c, 200, c.REST("GET", path+"day", "").Status)
+			require.Equal(c, 200, c.REST("GET", path+"hour&lastN=500", "").Status)
+			require.Equal(c, 200, c.REST("GET", "/v2/billing?bucketSize=hour", "").Status)
+		})
+	})
+
 	add("billing.window.exclusive", pods, func(c *Check) {
 		c.frozen(func() {
 			c.advance(time.Hour - c.now().Sub(c.now().Truncate(time.Hour)))

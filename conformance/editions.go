@@ -37,6 +37,8 @@ var _ = area(func() {
 	})
 
 	add("editions.unknown", []string{"listPods"}, func(c *Check) {
+		c.inUnknown("/v2/nothing", 404)
+		c.inUnknown("/v1/pods", 410)
 		for _, path := range []string{c.URL + "/v2/pods", c.URL + "/v2/openapi.json", c.URL + graphqlPath} {
 			_, a := c.exchange(Request{Method: "GET", URL: path, Header: map[string]string{contractHeader: "1.0.0"}}) // no operation describes it
 			a.JSON = a.object()
@@ -148,4 +150,12 @@ func places(lines []string) (all []string) {
 		all = append(all, place)
 	}
 	return all
+}
+
+// inUnknown asks for a path in an edition that there is not, which is refused with the status.
+func (c *Check) inUnknown(path string, status int) Answer {
+	_, a := c.exchange(Request{Method: "GET", URL: c.URL + path, Header: map[string]string{contractHeader: "1.0.0"}}) // no operation describes it
+	a.JSON = a.object()
+	c.Refused(a, status)
+	return a
 }

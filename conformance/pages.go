@@ -106,6 +106,32 @@ var _ = area(func() {
 		}
 	})
 
+	add("pages.none.bytes", []string{"listRegistries", "listDelegations", "listClusters", "listSecrets"}, func(c *Check) {
+		l := c.newLister()
+		long := strings.Repeat("x", 900_000)
+		for list, body := range map[string]string{
+			delegations:    repository[:len(repository)-1] + `,"name":"` + long + `"}`,
+			"/v2/clusters": strings.Replace(cluster, `"name":"`, `"name":"`+long, 1),
+		} {
+			var ids []string
+			for range 10 {
+				ids = append(ids, l.add(list, body))
+			}
+			c.Refused(l.send("GET", list, ""), 400)
+			require.Equal(c, 204, l.send("DELETE", list+"/"+ids[0], "").Status)
+			require.Equal(c, 200, l.send("GET", list, "").Status)
+		}
+
+		password := strings.Repeat("😀", 16_384)
+		for i := range 130 {
+			l.add(secrets, fmt.Sprintf(`{"name":"s%d","value":"v","description":"%s"}`, i, long[:65_535]))
+			l.add(registries, fmt.Sprintf(`{"name":"r%d","username":"u","password":"%s"}`, i, password))
+		}
+		c.Refused(l.send("GET", registries, ""), 400)
+		c.Refused(l.send("GET", secrets, ""), 400)
+		require.Equal(c, 200, l.send("GET", secrets+"?name=s1", "").Status)
+	})
+
 	add("pages.walk", append(pagedOperations(), "deletePod", "deleteEndpoint", "deleteTemplate", "deleteNetworkVolume"), func(c *Check) {
 		l := c.newLister()
 		for _, of := range pagedLists {

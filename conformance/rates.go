@@ -70,6 +70,7 @@ var _ = area(func() {
 			}
 		}
 		c.rates(c.REST("GET", "/v2/nothing", ""))
+		c.rates(c.inUnknown("/v2/pods", 400))
 		c.rates(c.Send(Request{Method: "DELETE", URL: c.URL + "/v2/pods/x", Key: c.key("read")}))
 	})
 
@@ -106,6 +107,8 @@ var _ = area(func() {
 			_, after := c.rates(c.REST("GET", path, ""))
 			require.Equal(c, before-1-i, after, path)
 		}
+		_, after := c.rates(c.inUnknown("/v2/pods", 400))
+		require.Equal(c, before-5, after, "in an edition that there is not")
 	})
 
 	add("rates.user", list, func(c *Check) {

@@ -55,7 +55,7 @@ func (l *lists) add(bytes int, answers *limit.Answers, key compute.KeyID) error 
 }
 
 // listed reads a list of the user's as a whole, for which a document has room. Rejected, with where REST has the list in pages, or Unavailable
-// if it has none.
+// if it has none. Without a path REST has no pages either.
 func listed[T any](ctx context.Context, answers *limit.Answers, path string, read func(context.Context, compute.UserID, compute.Room) ([]T, error)) ([]T, error) {
 	counted := 0
 	var full error
@@ -68,6 +68,8 @@ func listed[T any](ctx context.Context, answers *limit.Answers, path string, rea
 	})
 
 	switch {
+	case compute.CodeOf(full) == compute.Rejected && path == "":
+		return nil, tooLarge("read this one alone")
 	case compute.CodeOf(full) == compute.Rejected:
 		return nil, tooLarge("read this one in pages, with GET " + path)
 	case full != nil:

@@ -133,3 +133,24 @@ func TestEndpoints_AreReadWithWhatIsAskedFor(t *testing.T) {
 		require.Equal(t, want, e.db.statements.Load(), fields)
 	}
 }
+
+func TestLists_WithoutPagesAreRefusedToo(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	long := strings.Repeat("x", 1_000_000)
+	for i := range 9 {
+		id := fmt.Sprint(i)
+		require.NoError(t, e.db.Write(t.Context(), func(tx store.Tx) error {
+			return errors.Join(
+				tx.InsertSecret(compute.Secret{ID: compute.SecretID(id), UserID: "u", Name: "n" + id, Description: long, CreatedAt: tx.Now()}, []byte("v")),
+				tx.InsertRegistry(compute.Registry{ID: compute.RegistryID(id), UserID: "u", Name: long, CreatedAt: tx.Now()}),
+			)
+		}))
+	}
+	for _, list := range []string{"secrets{id}", "containerRegistryCreds{id}"} {
+		_, body := e.send(`{myself{` + list + `}}`)
+		require.NotContains(t, body, "errors", "nine megabytes fit: %s", list)
+		_, body = e.send(`{a:myself{` + list + `} b:myself{` + list + `}}`)
+		require.Contains(t, body, "the lists of the document have over 16777216 bytes: ask for fewer, or read this one alone", list)
+	}
+}

@@ -13,9 +13,11 @@ import (
 // secretPattern is what REST has for the name of a secret.
 var secretPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.\-/]{0,190}$`) })
 
-// Secrets is User.secrets: one read, however many there are.
+// Secrets is User.secrets: one read, as far as the document has room.
 func (u users) Secrets(ctx context.Context, _ *graph.User) ([]*graph.Secret, error) {
-	secrets, err := u.Services.Secrets.List(ctx, user(ctx), nil)
+	secrets, err := listed(ctx, u.Answers, "", func(ctx context.Context, user compute.UserID, room compute.Room) ([]compute.Secret, error) {
+		return u.Services.Secrets.List(ctx, user, nil, room)
+	})
 	return views(secrets, secretView), err
 }
 

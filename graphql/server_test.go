@@ -187,9 +187,14 @@ func (c counted) ListWorkers() ([]compute.Worker, error) {
 	return c.real.ListWorkers()
 }
 
-func (c counted) ListRegistries(user compute.UserID) ([]compute.Registry, error) {
+func (c counted) ListSecrets(user compute.UserID, room compute.Room) ([]compute.Secret, bool, error) {
 	c.w.statements.Add(1)
-	return c.real.ListRegistries(user)
+	return c.real.ListSecrets(user, room)
+}
+
+func (c counted) ListRegistries(user compute.UserID, room compute.Room) ([]compute.Registry, bool, error) {
+	c.w.statements.Add(1)
+	return c.real.ListRegistries(user, room)
 }
 
 func (c counted) SSHKeys(user compute.UserID) ([]string, error) {

@@ -12,10 +12,10 @@ type ChargeSums interface {
 	// most so many days of charges and reports how many: fewer mean that there are no more. One that has more days than are left stays,
 	// SummedUntil being how far it was taken. Open ones are left alone.
 	SumCharges(until time.Time, most int) (days int, err error)
-	// ListChargeSums gives the user's sums of the items whose day begins at from or later, and before to, in the order of the days; of one
-	// resource alone if it is not nil.
-	ListChargeSums(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.ChargeSum, error)
-	// EachSpent calls charge for the charges of all users, or of one, as ListCharges finds them, and sum for the sums, as ListChargeSums
+	// EachChargeSum calls f for the user's sums of the items whose day begins at from or later, and before to, in no certain order; for those of one
+	// resource alone if it is not nil. An error of f ends it.
+	EachChargeSum(user compute.UserID, items []compute.Item, resource *string, from, to time.Time, f func(compute.ChargeSum) error) error
+	// EachSpent calls charge for the charges of all users, or of one, as EachCharge finds them, and sum for the sums, as EachChargeSum
 	// does: all in the order of users, resources and items.
 	EachSpent(user compute.UserID, from, to time.Time, charge func(compute.Charge) error, sum func(compute.ChargeSum) error) error
 }

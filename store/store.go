@@ -363,8 +363,8 @@ type Registries interface {
 	Registry(compute.RegistryID) (compute.Registry, error)
 	// NewestRegistry gives the credential that was stored last, of whatever user, and whether there is one.
 	NewestRegistry() (r compute.Registry, found bool, err error)
-	// ListRegistries gives the user's credentials, oldest first.
-	ListRegistries(compute.UserID) ([]compute.Registry, error)
+	// ListRegistries gives the user's credentials, oldest first, as far as there is room; whole says that it is all of them.
+	ListRegistries(user compute.UserID, room compute.Room) (all []compute.Registry, whole bool, err error)
 	// UpdateRegistry writes the login; NotFound for an unknown id.
 	UpdateRegistry(compute.Registry) error
 	// DeleteRegistry removes the credential, known or not.
@@ -373,8 +373,8 @@ type Registries interface {
 	RegistryPods(compute.RegistryID) ([]compute.PodID, error)
 
 	InsertDelegation(compute.Delegation) error
-	// ListDelegations gives the user's delegations, newest first.
-	ListDelegations(compute.UserID) ([]compute.Delegation, error)
+	// ListDelegations gives the user's delegations, newest first, as far as there is room; whole says that it is all of them.
+	ListDelegations(user compute.UserID, room compute.Room) (all []compute.Delegation, whole bool, err error)
 	// DeleteDelegation removes the user's delegation and reports whether there was one.
 	DeleteDelegation(compute.UserID, compute.DelegationID) (bool, error)
 }
@@ -391,8 +391,8 @@ type Secrets interface {
 	SecretNamed(user compute.UserID, name string) (compute.Secret, bool, error)
 	// SecretValue gives what is sealed; NotFound for an unknown id.
 	SecretValue(compute.SecretID) ([]byte, error)
-	// ListSecrets gives the user's secrets, newest first.
-	ListSecrets(compute.UserID) ([]compute.Secret, error)
+	// ListSecrets gives the user's secrets, newest first, as far as there is room; whole says that it is all of them.
+	ListSecrets(user compute.UserID, room compute.Room) (all []compute.Secret, whole bool, err error)
 	// UpdateSecret writes the description; NotFound for an unknown id.
 	UpdateSecret(compute.Secret) error
 	// SetSecretValue writes another sealed value and ChangedAt; NotFound for an unknown id.
@@ -431,8 +431,8 @@ type Clusters interface {
 	InsertCluster(compute.Cluster) error
 	// Cluster gives NotFound for an unknown id.
 	Cluster(compute.ClusterID) (compute.Cluster, error)
-	// ListClusters gives the user's clusters, newest first.
-	ListClusters(compute.UserID) ([]compute.Cluster, error)
+	// ListClusters gives the user's clusters, newest first, as far as there is room; whole says that it is all of them.
+	ListClusters(user compute.UserID, room compute.Room) (all []compute.Cluster, whole bool, err error)
 	// RenameCluster gives NotFound for an unknown id.
 	RenameCluster(id compute.ClusterID, name string) error
 	// DeleteCluster removes the cluster, known or not, and leaves its pods.
@@ -472,9 +472,9 @@ type Charges interface {
 	SeeCharges() error
 	// CloseUnseen ends the holder's open charge at its SeenAt, if it has one that has it.
 	CloseUnseen(holder string) error
-	// ListCharges gives the user's charges of the items that are open or end after from, and begin before to, in the order of
-	// their beginning; of one resource alone if it is not nil.
-	ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error)
+	// EachCharge calls f for the user's charges of the items that are open or end after from, and begin before to, in no certain order; for those of
+	// one resource alone if it is not nil. An error of f ends it.
+	EachCharge(user compute.UserID, items []compute.Item, resource *string, from, to time.Time, f func(compute.Charge) error) error
 }
 
 // Times stores how far the time that decides is behind the time of day, so that a restart takes nothing for due that is not, and the time of day

@@ -151,10 +151,14 @@ func (c *Control) GetCluster(ctx context.Context, user compute.UserID, id comput
 	return one, err
 }
 
-// ListClusters gives the user's clusters, newest first.
-func (c *Control) ListClusters(ctx context.Context, user compute.UserID) (all []Cluster, err error) {
+// ListClusters gives the user's clusters, newest first. Rejected if there is no room for all of them and their members.
+func (c *Control) ListClusters(ctx context.Context, user compute.UserID, room compute.Room) (all []Cluster, err error) {
 	err = c.store.Read(ctx, func(tx store.Tx) error {
-		stored, err := tx.ListClusters(user)
+		bytes := 0
+		stored, err := within(tx.ListClusters(user, func(more int) bool {
+			bytes = more
+			return room == nil || room(more)
+		}))
 		if err != nil {
 			return err
 		}
@@ -164,14 +168,22 @@ func (c *Control) ListClusters(ctx context.Context, user compute.UserID) (all []
 			if err != nil {
 				return err
 			}
+			if bytes += len(members) * memberBytes; room != nil && !room(bytes) && len(all) > 0 {
+				return errTooLong
+			}
 			all = append(all, Cluster{Cluster: one, Members: members})
 		}
 
 		return nil
 	})
-
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
+
+// memberBytes is about what a member takes.
+const memberBytes = 64
 
 // ClusterPods gives the pods of the user's cluster, in the order of their ranks. Rejected if there is no room for all of them, NotFound as for
 // GetCluster.
@@ -180,11 +192,7 @@ func (c *Control) ClusterPods(ctx context.Context, user compute.UserID, id compu
 		if _, err := ownCluster(tx, user, id); err != nil {
 			return err
 		}
-		some, all, err := tx.ClusterPods(id, room)
-		if err == nil && !all {
-			err = errTooLong
-		}
-		pods = some
+		pods, err = within(tx.ClusterPods(id, room))
 		return err
 	})
 	if err != nil {

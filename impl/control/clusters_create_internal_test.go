@@ -104,7 +104,7 @@ func TestControl_CreateCluster_TriesNoOtherDataCenterWhereTheStorageFails(t *tes
 	s.err = errors.New("the commit failed")
 	_, err := c.CreateCluster(t.Context(), "u", ofL4s(2))
 	require.ErrorContains(t, err, "the commit failed")
-	all, err := c.ListClusters(t.Context(), "u")
+	all, err := c.ListClusters(t.Context(), "u", nil)
 	require.NoError(t, err)
 	require.Empty(t, all)
 }

@@ -28,10 +28,10 @@ func (r *Registries) Delegate(ctx context.Context, user compute.UserID, resource
 	return d, err
 }
 
-// Delegations gives the user's delegations, newest first.
-func (r *Registries) Delegations(ctx context.Context, user compute.UserID) (all []compute.Delegation, err error) {
+// Delegations gives the user's delegations, newest first. Rejected if there is no room for all of them.
+func (r *Registries) Delegations(ctx context.Context, user compute.UserID, room compute.Room) (all []compute.Delegation, err error) {
 	err = r.store.Read(ctx, func(tx store.Tx) error {
-		all, err = tx.ListDelegations(user)
+		all, err = within(tx.ListDelegations(user, room))
 		return err
 	})
 	return all, err

@@ -30,16 +30,16 @@ func TestRegistries_DelegateRepositoriesOfECR(t *testing.T) {
 		require.ErrorContains(t, err, "resource: ")
 	}
 
-	all, err := registries.Delegations(ctx, "u")
+	all, err := registries.Delegations(ctx, "u", nil)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []compute.Delegation{tagged, latest}, all)
-	theirs, err := registries.Delegations(ctx, "v")
+	theirs, err := registries.Delegations(ctx, "v", nil)
 	require.NoError(t, err)
 	require.Empty(t, theirs)
 	require.Equal(t, compute.NotFound, compute.CodeOf(registries.Revoke(ctx, "v", tagged.ID)))
 	require.NoError(t, registries.Revoke(ctx, "u", tagged.ID))
 	require.Equal(t, compute.NotFound, compute.CodeOf(registries.Revoke(ctx, "u", tagged.ID)))
-	all, err = registries.Delegations(ctx, "u")
+	all, err = registries.Delegations(ctx, "u", nil)
 	require.NoError(t, err)
 	require.Equal(t, []compute.Delegation{latest}, all)
 }

@@ -54,10 +54,11 @@ func (r *Registries) Get(ctx context.Context, user compute.UserID, id compute.Re
 	return one, err
 }
 
-// List gives the user's credentials, oldest first: a client stops at the first one that is in use (rule registries.list).
-func (r *Registries) List(ctx context.Context, user compute.UserID) (all []compute.Registry, err error) {
+// List gives the user's credentials, oldest first: a client stops at the first one that is in use (rule registries.list). Rejected if
+// there is no room for all of them.
+func (r *Registries) List(ctx context.Context, user compute.UserID, room compute.Room) (all []compute.Registry, err error) {
 	err = r.store.Read(ctx, func(tx store.Tx) error {
-		all, err = tx.ListRegistries(user)
+		all, err = within(tx.ListRegistries(user, room))
 		return err
 	})
 	return all, err

@@ -81,11 +81,11 @@ func (k *Secrets) Get(ctx context.Context, user compute.UserID, id compute.Secre
 }
 
 // List gives the user's secrets, newest first, without their values; with a name that one alone, if there is one (rule
-// secrets.list.name).
-func (k *Secrets) List(ctx context.Context, user compute.UserID, name *string) (all []compute.Secret, err error) {
+// secrets.list.name). Rejected if there is no room for all of them.
+func (k *Secrets) List(ctx context.Context, user compute.UserID, name *string, room compute.Room) (all []compute.Secret, err error) {
 	err = k.store.Read(ctx, func(tx store.Tx) error {
 		if name == nil {
-			all, err = tx.ListSecrets(user)
+			all, err = within(tx.ListSecrets(user, room))
 			return err
 		}
 		one, found, err := tx.SecretNamed(user, *name)

@@ -83,7 +83,7 @@ func ownerOf(tx store.Tx, user compute.UserID, of Resource, id string) (compute.
 		one, err := tx.Cluster(compute.ClusterID(id))
 		return one.UserID, err
 	case ResourceDelegation:
-		all, err := tx.ListDelegations(user)
+		all, _, err := tx.ListDelegations(user, nil)
 		if err != nil {
 			return "", err
 		}

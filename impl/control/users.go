@@ -181,13 +181,13 @@ func hasNothing(tx store.Tx, user compute.UserID) error {
 	}{
 		{"pod", "pods", walked(user, tx.PagePods)},
 		{"endpoint", "endpoints", walked(user, tx.PageEndpoints)},
-		{"cluster", "clusters", counting(user, tx.ListClusters)},
+		{"cluster", "clusters", counting(user, some(tx.ListClusters))},
 		{"network volume", "network volumes", walked(user, tx.PageVolumes)},
 		{"global volume", "global volumes", counting(user, globalVolumes(tx))},
 		{"template", "templates", walked(user, tx.PageTemplates)},
-		{"registry", "registries", counting(user, tx.ListRegistries)},
-		{"delegation", "delegations", counting(user, tx.ListDelegations)},
-		{"secret", "secrets", counting(user, tx.ListSecrets)},
+		{"registry", "registries", counting(user, some(tx.ListRegistries))},
+		{"delegation", "delegations", counting(user, some(tx.ListDelegations))},
+		{"secret", "secrets", counting(user, some(tx.ListSecrets))},
 		{"SSH key", "SSH keys", counting(user, tx.SSHKeys)},
 		{"app", "apps", counting(user, tx.ListFlashApps)},
 	} {
@@ -214,6 +214,14 @@ func counting[T any](user compute.UserID, list func(compute.UserID) ([]T, error)
 	return func() (int, error) {
 		all, err := list(user)
 		return len(all), err
+	}
+}
+
+// some lists the first ones of what may be large: the user who has more is told of these.
+func some[T any](list func(compute.UserID, compute.Room) ([]T, bool, error)) func(compute.UserID) ([]T, error) {
+	return func(user compute.UserID) ([]T, error) {
+		all, _, err := list(user, func(bytes int) bool { return bytes <= 4<<20 })
+		return all, err
 	}
 }
 

@@ -2,6 +2,7 @@ package control
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,9 +17,12 @@ func (c *Control) chargesOf(t *testing.T, id compute.VolumeID) (all []compute.Ch
 	t.Helper()
 	require.NoError(t, c.store.Read(t.Context(), func(tx store.Tx) (err error) {
 		items := []compute.Item{compute.StorageStandard, compute.StorageHighPerformance}
-		all, err = tx.ListCharges("u", items, new(string(id)), tx.Wall().Add(-24*time.Hour), tx.Wall().Add(24*time.Hour))
-		return err
+		return tx.EachCharge("u", items, new(string(id)), tx.Wall().Add(-24*time.Hour), tx.Wall().Add(24*time.Hour), func(one compute.Charge) error {
+			all = append(all, one)
+			return nil
+		})
 	}))
+	slices.SortFunc(all, func(a, b compute.Charge) int { return a.BeganAt.Compare(b.BeganAt) })
 	return all
 }
 

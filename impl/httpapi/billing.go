@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/limit"
 )
 
 // The items of each bill.
@@ -58,9 +59,18 @@ func (h restHandlers) ListClusterBilling(c echo.Context, p rest.ListClusterBilli
 	return answerBill(h, c, q, clusterBillView)
 }
 
+// mostBill is how many bytes the records of a bill may have: enough for the most that there may be.
+const mostBill = 8 << 20
+
 // answerBill answers with the view of the caller's bill.
 func answerBill[V any](h restHandlers, c echo.Context, q control.BillQuery, view func(control.Bill) V) error {
+	room, busy, leave := h.roomFor(c, mostBill)
+	defer leave()
+	q.Room = room
 	b, err := h.Control.Bill(contextOf(c), callerOf(c).UserID, q)
+	if compute.CodeOf(err) == compute.Rejected && busy() {
+		return limit.Crowded()
+	}
 	if err != nil {
 		return err
 	}

@@ -41,17 +41,17 @@ func billQueryView(b control.Bill) rest.BillingQuery {
 func billView(b control.Bill) rest.BillingList {
 	return rest.BillingList{
 		Metadata: rest.BillingMetadata{Query: billQueryView(b), RecordCount: int64(len(b.Records)), Totals: rest.BillingAmounts{
-			TotalAmount: b.Totals.Total().USD(), PodGpuAmount: b.Totals[compute.PodGPU].USD(), PodCPUAmount: b.Totals[compute.PodCPU].USD(),
-			ServerlessGpuAmount: b.Totals[compute.ServerlessGPU].USD(), ServerlessCPUAmount: b.Totals[compute.ServerlessCPU].USD(),
-			StorageStandardAmount:        b.Totals[compute.StorageStandard].USD(),
-			StorageHighPerformanceAmount: b.Totals[compute.StorageHighPerformance].USD(), ClusterGpuAmount: b.Totals[compute.ClusterGPU].USD(),
+			TotalAmount: b.Totals.Total().USD(), PodGpuAmount: b.Totals.Of(compute.PodGPU).USD(), PodCPUAmount: b.Totals.Of(compute.PodCPU).USD(),
+			ServerlessGpuAmount: b.Totals.Of(compute.ServerlessGPU).USD(), ServerlessCPUAmount: b.Totals.Of(compute.ServerlessCPU).USD(),
+			StorageStandardAmount:        b.Totals.Of(compute.StorageStandard).USD(),
+			StorageHighPerformanceAmount: b.Totals.Of(compute.StorageHighPerformance).USD(), ClusterGpuAmount: b.Totals.Of(compute.ClusterGPU).USD(),
 		}},
 		Records: views(b.Records, func(r control.BillRecord) rest.BillingRecord {
 			return rest.BillingRecord{
-				StartTime: r.Start, EndTime: r.End, TotalAmount: r.Amounts.Total().USD(), PodGpuAmount: r.Amounts[compute.PodGPU].USD(),
-				PodCPUAmount: r.Amounts[compute.PodCPU].USD(), ServerlessGpuAmount: r.Amounts[compute.ServerlessGPU].USD(),
-				ServerlessCPUAmount: r.Amounts[compute.ServerlessCPU].USD(), StorageStandardAmount: r.Amounts[compute.StorageStandard].USD(),
-				StorageHighPerformanceAmount: r.Amounts[compute.StorageHighPerformance].USD(), ClusterGpuAmount: r.Amounts[compute.ClusterGPU].USD(),
+				StartTime: r.Start, EndTime: r.End, TotalAmount: r.Amounts.Total().USD(), PodGpuAmount: r.Amounts.Of(compute.PodGPU).USD(),
+				PodCPUAmount: r.Amounts.Of(compute.PodCPU).USD(), ServerlessGpuAmount: r.Amounts.Of(compute.ServerlessGPU).USD(),
+				ServerlessCPUAmount: r.Amounts.Of(compute.ServerlessCPU).USD(), StorageStandardAmount: r.Amounts.Of(compute.StorageStandard).USD(),
+				StorageHighPerformanceAmount: r.Amounts.Of(compute.StorageHighPerformance).USD(), ClusterGpuAmount: r.Amounts.Of(compute.ClusterGPU).USD(),
 			}
 		}),
 	}
@@ -63,13 +63,13 @@ func podBillView(b control.Bill) rest.PodBillingList {
 			Query:       rest.PodBillingQuery{StartTime: b.Start, EndTime: b.End, BucketSize: rest.BillingBucketSize(b.Bucket), PodID: filter(b)},
 			RecordCount: int64(len(b.Records)), UniquePodCount: int64(b.Resources),
 			Totals: rest.PodBillingAmounts{
-				TotalAmount: b.Totals.Total().USD(), GpuAmount: b.Totals[compute.PodGPU].USD(), CPUAmount: b.Totals[compute.PodCPU].USD(),
+				TotalAmount: b.Totals.Total().USD(), GpuAmount: b.Totals.Of(compute.PodGPU).USD(), CPUAmount: b.Totals.Of(compute.PodCPU).USD(),
 			},
 		},
 		Records: views(b.Records, func(r control.BillRecord) rest.PodBillingRecord {
 			return rest.PodBillingRecord{
 				PodID: r.Resource, StartTime: r.Start, EndTime: r.End, TotalAmount: r.Amounts.Total().USD(),
-				GpuAmount: r.Amounts[compute.PodGPU].USD(), CPUAmount: r.Amounts[compute.PodCPU].USD(),
+				GpuAmount: r.Amounts.Of(compute.PodGPU).USD(), CPUAmount: r.Amounts.Of(compute.PodCPU).USD(),
 			}
 		}),
 	}
@@ -83,13 +83,13 @@ func serverlessBillView(b control.Bill) rest.ServerlessBillingList {
 			},
 			RecordCount: int64(len(b.Records)), UniqueServerlessCount: int64(b.Resources),
 			Totals: rest.ServerlessBillingAmounts{
-				TotalAmount: b.Totals.Total().USD(), GpuAmount: b.Totals[compute.ServerlessGPU].USD(), CPUAmount: b.Totals[compute.ServerlessCPU].USD(),
+				TotalAmount: b.Totals.Total().USD(), GpuAmount: b.Totals.Of(compute.ServerlessGPU).USD(), CPUAmount: b.Totals.Of(compute.ServerlessCPU).USD(),
 			},
 		},
 		Records: views(b.Records, func(r control.BillRecord) rest.ServerlessBillingRecord {
 			return rest.ServerlessBillingRecord{
 				ServerlessID: r.Resource, StartTime: r.Start, EndTime: r.End, TotalAmount: r.Amounts.Total().USD(),
-				GpuAmount: r.Amounts[compute.ServerlessGPU].USD(), CPUAmount: r.Amounts[compute.ServerlessCPU].USD(),
+				GpuAmount: r.Amounts.Of(compute.ServerlessGPU).USD(), CPUAmount: r.Amounts.Of(compute.ServerlessCPU).USD(),
 			}
 		}),
 	}
@@ -114,14 +114,14 @@ func volumeBillView(b control.Bill) rest.NetworkVolumeBillingList {
 			},
 			RecordCount: int64(len(b.Records)), UniqueNetworkVolumeCount: int64(b.Resources),
 			Totals: rest.NetworkVolumeBillingAmounts{
-				TotalAmount: b.Totals.Total().USD(), StandardAmount: b.Totals[compute.StorageStandard].USD(),
-				HighPerformanceAmount: b.Totals[compute.StorageHighPerformance].USD(),
+				TotalAmount: b.Totals.Total().USD(), StandardAmount: b.Totals.Of(compute.StorageStandard).USD(),
+				HighPerformanceAmount: b.Totals.Of(compute.StorageHighPerformance).USD(),
 			},
 		},
 		Records: views(b.Records, func(r control.BillRecord) rest.NetworkVolumeBillingRecord {
 			return rest.NetworkVolumeBillingRecord{
 				NetworkVolumeID: r.Resource, StartTime: r.Start, EndTime: r.End, TotalAmount: r.Amounts.Total().USD(),
-				StandardAmount: r.Amounts[compute.StorageStandard].USD(), HighPerformanceAmount: r.Amounts[compute.StorageHighPerformance].USD(),
+				StandardAmount: r.Amounts.Of(compute.StorageStandard).USD(), HighPerformanceAmount: r.Amounts.Of(compute.StorageHighPerformance).USD(),
 			}
 		}),
 	}
@@ -132,12 +132,12 @@ func clusterBillView(b control.Bill) rest.ClusterBillingList {
 		Metadata: rest.ClusterBillingMetadata{
 			Query:       rest.ClusterBillingQuery{StartTime: b.Start, EndTime: b.End, BucketSize: rest.BillingBucketSize(b.Bucket), ClusterID: filter(b)},
 			RecordCount: int64(len(b.Records)), UniqueClusterCount: int64(b.Resources),
-			Totals: rest.ClusterBillingAmounts{TotalAmount: b.Totals.Total().USD(), GpuAmount: b.Totals[compute.ClusterGPU].USD()},
+			Totals: rest.ClusterBillingAmounts{TotalAmount: b.Totals.Total().USD(), GpuAmount: b.Totals.Of(compute.ClusterGPU).USD()},
 		},
 		Records: views(b.Records, func(r control.BillRecord) rest.ClusterBillingRecord {
 			return rest.ClusterBillingRecord{
 				ClusterID: r.Resource, StartTime: r.Start, EndTime: r.End, TotalAmount: r.Amounts.Total().USD(),
-				GpuAmount: r.Amounts[compute.ClusterGPU].USD(),
+				GpuAmount: r.Amounts.Of(compute.ClusterGPU).USD(),
 			}
 		}),
 	}

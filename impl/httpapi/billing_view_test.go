@@ -16,7 +16,7 @@ func TestBillView_ShowsAllThatIsBilledAndNothingElse(t *testing.T) {
 	t.Parallel()
 	amounts, id := control.Amounts{}, "r"
 	for i, item := range slices.Concat(podItems, serverlessItems, storageItems, clusterItems) {
-		amounts[item] = compute.NanoUSD(1_000_000_000 << i)
+		amounts.Add(item, compute.NanoUSD(1_000_000_000<<i))
 	}
 	record := control.BillRecord{Start: time.UnixMilli(0), End: time.UnixMilli(1), Resource: id, Amounts: amounts}
 	b := control.Bill{Start: record.Start, End: record.End, Bucket: compute.DayBucket, Resource: &id, Records: []control.BillRecord{record}, Resources: 1, Totals: amounts}

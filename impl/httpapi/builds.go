@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,7 @@ func (s *Services) own(operation string, next handler) echo.HandlerFunc {
 			s.refusedKey(r, err)
 			return err
 		}
-		if err := limited(r); err != nil {
+		if err := cmp.Or(limited(r), r.strange); err != nil {
 			return err
 		}
 		s.actor(r, operation)

@@ -12,7 +12,8 @@ import (
 
 // ListClusters is GET /v2/clusters.
 func (h restHandlers) ListClusters(c echo.Context) error {
-	clusters, err := h.Control.ListClusters(contextOf(c), callerOf(c).UserID)
+	clusters, leave, err := unpaged(h, c, h.Control.ListClusters)
+	defer leave()
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (s *Services) asked(r *request) {
 	r.answerIn(edition)
 }
 
-// agreed refuses an edition that there is not (rule editions.unknown), and takes that of the key where the request names none.
+// agreed gives the error of an edition that there is not (rule editions.unknown), or takes that of the key where the request names none.
 func (r *request) agreed() error {
 	if r.contract != "" {
 		if _, ok := editionNamed(r.contract); !ok {

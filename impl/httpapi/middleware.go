@@ -75,9 +75,7 @@ func (s *Services) authenticated(next handler) handler {
 		if r.caller.SpendLimit > 0 {
 			r.SetRequest(r.Request().WithContext(control.WithSpendLimit(contextOf(r), r.caller.Key)))
 		}
-		if err := r.agreed(); err != nil {
-			return err
-		}
+		r.strange = r.agreed() // refused in its turn, see before
 		if err := s.resolveFlash(r); err != nil {
 			return err
 		}
@@ -198,7 +196,7 @@ func (f *front) allows(key compute.Key, want compute.Scope) bool {
 	return f.op.Open || f.any || key.Allows(want) || f.jobs && key.Invokes() || f.tells && key.Allows(compute.ScopeControls) || f.hosts && key.Allows(compute.ScopeAdmin)
 }
 
-// before checks scope, rate limit, size, media type, syntax and schema, in this order (rules errors.order.*). Faults stand before the
+// before checks scope, rate limit, edition, size, media type, syntax and schema, in this order (rules errors.order.*). Faults stand before the
 // size. Echo calls it for each request.
 func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -217,6 +215,9 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		if err := f.limitedQueue(f.id, r); err != nil {
 			return err
+		}
+		if r.strange != nil {
+			return r.strange
 		}
 
 		if f.noted {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"hash/fnv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/nullable"
 )
 
@@ -85,6 +87,23 @@ func (s *Services) roomFor(c echo.Context, most int) (room compute.Room, busy fu
 			piece()
 		}
 	}
+}
+
+// mostUnpaged is how many bytes the rows of a list without pages may have, about.
+const mostUnpaged = 8 << 20
+
+// unpaged reads a list of the caller's that has no pages, which is refused where it is too large: 400, or 503 if others have the memory for it (rule
+// pages.none.bytes). leave gives its memory back, and is to be called in any case.
+func unpaged[T any](h restHandlers, c echo.Context, read func(context.Context, compute.UserID, compute.Room) ([]T, error)) (all []T, leave func(), err error) {
+	room, busy, leave := h.roomFor(c, mostUnpaged)
+	all, err = read(contextOf(c), callerOf(c).UserID, room)
+	if compute.CodeOf(err) == compute.Rejected {
+		err = compute.Errorf(compute.Rejected, "the list has over %d bytes: delete some of what is in it, or ask for one by its id", mostUnpaged)
+		if busy() {
+			err = limit.Crowded()
+		}
+	}
+	return all, leave, err
 }
 
 // pagination says where the next page begins.

@@ -11,7 +11,8 @@ import (
 
 // ListRegistries is GET /v2/registries.
 func (h restHandlers) ListRegistries(c echo.Context) error {
-	registries, err := h.Registries.List(contextOf(c), callerOf(c).UserID)
+	registries, leave, err := unpaged(h, c, h.Registries.List)
+	defer leave()
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,8 @@ func (h restHandlers) DeleteRegistry(c echo.Context, id string) error {
 
 // ListDelegations is GET /v2/registries/delegations.
 func (h restHandlers) ListDelegations(c echo.Context) error {
-	delegations, err := h.Registries.Delegations(contextOf(c), callerOf(c).UserID)
+	delegations, leave, err := unpaged(h, c, h.Registries.Delegations)
+	defer leave()
 	if err != nil {
 		return err
 	}

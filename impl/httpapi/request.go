@@ -30,6 +30,7 @@ type request struct {
 	unread   error           // why the body was not
 	noted    []slog.Attr     // ids that the log is to name
 	contract string          // the edition that it names; empty: none
+	strange  error           // that there is no such edition
 	edition  int             // that it is answered in: a place in rest.Editions
 	over     func()          // it is under way no more; nil: nobody counts
 	record   *journal.Record // nil: nobody records it

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -12,7 +13,10 @@ import (
 
 // ListSecrets is GET /v2/account/secrets.
 func (h restHandlers) ListSecrets(c echo.Context, params rest.ListSecretsParams) error {
-	secrets, err := h.Secrets.List(contextOf(c), callerOf(c).UserID, params.Name)
+	secrets, leave, err := unpaged(h, c, func(ctx context.Context, user compute.UserID, room compute.Room) ([]compute.Secret, error) {
+		return h.Secrets.List(ctx, user, params.Name, room)
+	})
+	defer leave()
 	if err != nil {
 		return err
 	}

@@ -46,13 +46,12 @@ func TestWorkers_NoneIsSeenBeforeAllWereTakenUp(t *testing.T) {
 
 	charge := func(holder compute.WorkerID) (found compute.Charge) {
 		require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
-			all, err := tx.ListCharges("u", []compute.Item{compute.ServerlessCPU}, nil, seen.Add(-time.Hour), seen.Add(time.Hour))
-			for _, c := range all {
+			return tx.EachCharge("u", []compute.Item{compute.ServerlessCPU}, nil, seen.Add(-time.Hour), seen.Add(time.Hour), func(c compute.Charge) error {
 				if c.HolderID == string(holder) {
 					found = c
 				}
-			}
-			return err
+				return nil
+			})
 		}))
 		return found
 	}

@@ -1,8 +1,6 @@
 package sqldb
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -44,7 +42,7 @@ var (
 		embedded(func(c *endedCharge) *compute.Charge { return &c.charge }, chargeColumns),
 	)
 
-	listChargeSums = `SELECT ` + chargeSumColumns.list() + ` FROM charge_sums
+	eachChargeSum = `SELECT ` + chargeSumColumns.list() + ` FROM charge_sums
 WHERE user_id = ? AND item = ? AND day >= ? AND day < ? AND resource_id = coalesce(?, resource_id)`
 	addChargeSum = chargeSumColumns.insert("charge_sums") + ` ON CONFLICT (user_id, item, day, resource_id)
 DO UPDATE SET amount = charge_sums.amount + excluded.amount, ran = charge_sums.ran + excluded.ran`
@@ -67,22 +65,15 @@ const (
 	partCharge   = `UPDATE charges SET summed_until = ? WHERE seq = ? AND ended_at IS NOT NULL`
 )
 
-// ListChargeSums gives the user's sums of the items of days that begin between the times. It asks for each item alone, which the key serves.
-func (tx *Tx) ListChargeSums(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.ChargeSum, error) {
-	var all []compute.ChargeSum
+// EachChargeSum calls f for the user's sums of the items of days that begin between the times. It asks for each item alone, which the key serves.
+func (tx *Tx) EachChargeSum(user compute.UserID, items []compute.Item, resource *string, from, to time.Time, f func(compute.ChargeSum) error) error {
 	for _, item := range items {
-		some, err := list(tx, "list sums of charges", chargeSumColumns, listChargeSums,
-			string(user), string(item), from.UnixMilli(), to.UnixMilli(), resource)
-		if err != nil {
-			return nil, err
+		if err := eachOf(tx, "read sums of charges", chargeSumColumns, f, eachChargeSum,
+			string(user), string(item), from.UnixMilli(), to.UnixMilli(), resource); err != nil {
+			return err
 		}
-		all = append(all, some...)
 	}
-
-	slices.SortStableFunc(all, func(a, b compute.ChargeSum) int {
-		return cmp.Or(a.Day.Compare(b.Day), cmp.Compare(a.ResourceID, b.ResourceID))
-	})
-	return all, nil
+	return nil
 }
 
 // EachSpent calls one of the functions for each charge and each sum of all users, or of one, between the times.

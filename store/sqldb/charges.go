@@ -1,8 +1,6 @@
 package sqldb
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -26,8 +24,8 @@ var (
 	openCharge   = chargeColumns.insert("charges") + ` ON CONFLICT (holder_id) WHERE ended_at IS NULL DO NOTHING`
 	splitCharges = `INSERT INTO charges (` + chargeFields.names() + `, ended_at)
 SELECT ` + chargeFields.names() + `, ?1 FROM charges WHERE ended_at IS NULL AND began_at < ?1`
-	chargesOf   = `SELECT ` + chargeColumns.list() + ` FROM charges WHERE user_id = ? AND item = ? AND began_at < ? AND resource_id = coalesce(?, resource_id) AND `
-	listCharges = chargesOf + `ended_at IS NULL UNION ALL ` + chargesOf + `ended_at > ?` // each part reads its range of the index
+	chargesOf  = `SELECT ` + chargeColumns.list() + ` FROM charges WHERE user_id = ? AND item = ? AND began_at < ? AND resource_id = coalesce(?, resource_id) AND `
+	eachCharge = chargesOf + `ended_at IS NULL UNION ALL ` + chargesOf + `ended_at > ?` // each part reads its range of the index
 )
 
 const (
@@ -82,20 +80,13 @@ func (tx *Tx) CloseUnseen(holder string) error {
 	return err
 }
 
-// ListCharges gives the user's charges of the items between the times. It asks for each item alone, which the index serves.
-func (tx *Tx) ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error) {
-	var all []compute.Charge
+// EachCharge calls f for the user's charges of the items between the times. It asks for each item alone, which the index serves.
+func (tx *Tx) EachCharge(user compute.UserID, items []compute.Item, resource *string, from, to time.Time, f func(compute.Charge) error) error {
 	for _, item := range items {
-		some, err := list(tx, "list charges", chargeColumns, listCharges, string(user), string(item), to.UnixMilli(), resource,
-			string(user), string(item), to.UnixMilli(), resource, from.UnixMilli())
-		if err != nil {
-			return nil, err
+		if err := eachOf(tx, "read charges", chargeColumns, f, eachCharge, string(user), string(item), to.UnixMilli(), resource,
+			string(user), string(item), to.UnixMilli(), resource, from.UnixMilli()); err != nil {
+			return err
 		}
-		all = append(all, some...)
 	}
-
-	slices.SortStableFunc(all, func(a, b compute.Charge) int {
-		return cmp.Or(a.BeganAt.Compare(b.BeganAt), cmp.Compare(a.HolderID, b.HolderID))
-	})
-	return all, nil
+	return nil
 }

@@ -50,9 +50,9 @@ func (tx *Tx) Cluster(id compute.ClusterID) (compute.Cluster, error) {
 	return c, err
 }
 
-// ListClusters gives the user's clusters, newest first.
-func (tx *Tx) ListClusters(user compute.UserID) ([]compute.Cluster, error) {
-	return list(tx, "list clusters", clusterColumns, selectClusters, string(user))
+// ListClusters gives the user's clusters, newest first, as far as there is room.
+func (tx *Tx) ListClusters(user compute.UserID, room compute.Room) (all []compute.Cluster, whole bool, err error) {
+	return listWithin(tx, room, "list clusters", clusterColumns, selectClusters, string(user))
 }
 
 // RenameCluster gives the cluster another name. NotFound for an unknown id.
@@ -77,7 +77,5 @@ func (tx *Tx) ClusterMembers(id compute.ClusterID) ([]compute.ClusterMember, err
 
 // ClusterPods gives them in full, as far as there is room; whole says that it is all of them.
 func (tx *Tx) ClusterPods(id compute.ClusterID, room compute.Room) (pods []compute.Pod, whole bool, err error) {
-	f := filling[compute.Pod]{room: room}
-	err = f.read(tx, "list pods of cluster "+string(id), podColumns, selectClusterPods, string(id))
-	return f.all, !f.full, err
+	return listWithin(tx, room, "list pods of cluster "+string(id), podColumns, selectClusterPods, string(id))
 }

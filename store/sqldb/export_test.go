@@ -40,7 +40,7 @@ type ChargeSearch struct {
 // ChargeSearches gives these statements.
 func ChargeSearches() []ChargeSearch {
 	return []ChargeSearch{
-		{listChargeSums, 5, "SEARCH charge_sums USING PRIMARY KEY (user_id=? AND item=? AND day>? AND day<?)"},
+		{eachChargeSum, 5, "SEARCH charge_sums USING PRIMARY KEY (user_id=? AND item=? AND day>? AND day<?)"},
 		{eachSpent, 2, "SEARCH charge_sums USING INDEX charge_sums_of_day (day>? AND day<?)"},
 		{eachSpentOf, 3, "SEARCH charge_sums USING PRIMARY KEY (user_id=?)"},
 		{endedCharges, 2, "SEARCH charges USING INDEX charges_ended (ended_at<?)"},

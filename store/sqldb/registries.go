@@ -65,9 +65,9 @@ func (tx *Tx) NewestRegistry() (r compute.Registry, found bool, err error) {
 	return get(tx, "read newest registry", registryColumns, selectNewestRegistry)
 }
 
-// ListRegistries gives the user's credentials, oldest first.
-func (tx *Tx) ListRegistries(user compute.UserID) ([]compute.Registry, error) {
-	return list(tx, "list registries", registryColumns, selectRegistries, string(user))
+// ListRegistries gives the user's credentials, oldest first, as far as there is room.
+func (tx *Tx) ListRegistries(user compute.UserID, room compute.Room) (all []compute.Registry, whole bool, err error) {
+	return listWithin(tx, room, "list registries", registryColumns, selectRegistries, string(user))
 }
 
 // UpdateRegistry writes the login. NotFound for an unknown id.
@@ -96,9 +96,9 @@ func (tx *Tx) InsertDelegation(d compute.Delegation) error {
 	return err
 }
 
-// ListDelegations gives the user's delegations, newest first.
-func (tx *Tx) ListDelegations(user compute.UserID) ([]compute.Delegation, error) {
-	return list(tx, "list delegations", delegationColumns, selectDelegations, string(user))
+// ListDelegations gives the user's delegations, newest first, as far as there is room.
+func (tx *Tx) ListDelegations(user compute.UserID, room compute.Room) (all []compute.Delegation, whole bool, err error) {
+	return listWithin(tx, room, "list delegations", delegationColumns, selectDelegations, string(user))
 }
 
 // DeleteDelegation removes the user's delegation and reports whether there was one.

@@ -79,9 +79,9 @@ func (tx *Tx) SecretValue(id compute.SecretID) ([]byte, error) {
 	return value, err
 }
 
-// ListSecrets gives the user's secrets, newest first.
-func (tx *Tx) ListSecrets(user compute.UserID) ([]compute.Secret, error) {
-	return list(tx, "list secrets", secretColumns, selectSecrets, string(user))
+// ListSecrets gives the user's secrets, newest first, as far as there is room.
+func (tx *Tx) ListSecrets(user compute.UserID, room compute.Room) (all []compute.Secret, whole bool, err error) {
+	return listWithin(tx, room, "list secrets", secretColumns, selectSecrets, string(user))
 }
 
 // UpdateSecret writes the description. NotFound for an unknown id.

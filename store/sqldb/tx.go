@@ -190,6 +190,17 @@ func gave[T any](tx *Tx, what string, c columns[T], query string, args ...any) (
 	return v, found, err
 }
 
+// eachOf calls f for each row of a query.
+func eachOf[T any](tx *Tx, what string, c columns[T], f func(T) error, query string, args ...any) error {
+	return tx.each(what, func(r row) error {
+		var one T
+		if err := c.scan(r, &one); err != nil {
+			return err
+		}
+		return f(one)
+	}, query, args...)
+}
+
 // list reads all rows of a query.
 func list[T any](tx *Tx, what string, c columns[T], query string, args ...any) ([]T, error) {
 	var f filling[T]
@@ -198,6 +209,13 @@ func list[T any](tx *Tx, what string, c columns[T], query string, args ...any) (
 		return nil, err
 	}
 	return f.all, nil
+}
+
+// listWithin reads the rows of a query as far as there is room; whole says that it is all of them.
+func listWithin[T any](tx *Tx, room compute.Room, what string, c columns[T], query string, args ...any) (all []T, whole bool, err error) {
+	f := filling[T]{room: room}
+	err = f.read(tx, what, c, query, args...)
+	return f.all, !f.full, err
 }
 
 // filling is a list that is read by one query or several, as far as there is room.

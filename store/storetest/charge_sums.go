@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"cmp"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -106,7 +108,7 @@ func chargesSummed(t *testing.T, open Open) {
 	p := "p"
 	list := func(items []compute.Item, resource *string, from, to time.Time) []compute.ChargeSum {
 		return read(t, s, func(tx store.Tx) ([]compute.ChargeSum, error) {
-			return tx.ListChargeSums("u", items, resource, from, to)
+			return listChargeSums(tx, "u", items, resource, from, to)
 		})
 	}
 	both := []compute.Item{compute.PodCPU, compute.ServerlessCPU}
@@ -158,4 +160,16 @@ func chargesSummedInPart(t *testing.T, open Open) {
 	}
 	require.Equal(t, whole.Until(whole.EndedAt), amount)
 	require.Equal(t, whole.EndedAt.Sub(whole.BeganAt), ran)
+}
+
+// listChargeSums gives the user's sums in the order of the days.
+func listChargeSums(tx store.Tx, user compute.UserID, items []compute.Item, resource *string, from, to time.Time) (all []compute.ChargeSum, err error) {
+	err = tx.EachChargeSum(user, items, resource, from, to, func(s compute.ChargeSum) error {
+		all = append(all, s)
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b compute.ChargeSum) int {
+		return cmp.Or(a.Day.Compare(b.Day), cmp.Compare(a.ResourceID, b.ResourceID))
+	})
+	return all, err
 }

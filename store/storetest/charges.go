@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"cmp"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,7 +18,7 @@ func charges(t *testing.T, open Open) {
 	p, none := "p", "none"
 	both := []compute.Item{compute.PodGPU, compute.ServerlessCPU}
 	list := func(items []compute.Item, resource *string, from, to time.Time) []compute.Charge {
-		return read(t, s, func(tx store.Tx) ([]compute.Charge, error) { return tx.ListCharges("u", items, resource, from, to) })
+		return read(t, s, func(tx store.Tx) ([]compute.Charge, error) { return listCharges(tx, "u", items, resource, from, to) })
 	}
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
 	everything := func() []compute.Charge { return list(both, nil, start, at(1000)) }
@@ -53,7 +55,7 @@ func charges(t *testing.T, open Open) {
 	require.Equal(t, []compute.Charge{worker}, list(both[1:], nil, start, at(1000)))
 	require.Equal(t, []compute.Charge{pod, again}, list(both, &p, start, at(1000)))
 	require.Empty(t, list(both, &none, start, at(1000)))
-	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Charge, error) { return tx.ListCharges("v", both, nil, start, at(1000)) }))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Charge, error) { return listCharges(tx, "v", both, nil, start, at(1000)) }))
 
 	other := compute.Charge{UserID: "a", Item: compute.StorageStandard, ResourceID: "z", HolderID: "z", Rate: 1}
 	write(t, s, func(tx store.Tx) error { return tx.OpenCharge(other) })
@@ -82,7 +84,7 @@ func chargesStep(t *testing.T, open Open) {
 	items := []compute.Item{compute.PodCPU, compute.ServerlessCPU}
 	list := func() []compute.Charge {
 		return read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
-			return tx.ListCharges("u", items, nil, start.Add(-100*time.Hour), start.Add(100*time.Hour))
+			return listCharges(tx, "u", items, nil, start.Add(-100*time.Hour), start.Add(100*time.Hour))
 		})
 	}
 
@@ -127,7 +129,7 @@ func chargesStepAt(t *testing.T, open Open) {
 	s, clock := begin(t, open)
 	list := func() []compute.Charge {
 		return read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
-			return tx.ListCharges("u", []compute.Item{compute.PodCPU}, nil, start, start.Add(100*time.Hour))
+			return listCharges(tx, "u", []compute.Item{compute.PodCPU}, nil, start, start.Add(100*time.Hour))
 		})
 	}
 
@@ -168,6 +170,18 @@ func chargesCleared(t *testing.T, open Open) {
 	anew := charge("stays")
 	anew.BeganAt, anew.SeenAt = start.Add(time.Hour), start.Add(time.Hour)
 	require.Equal(t, []compute.Charge{anew}, read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
-		return tx.ListCharges("u", []compute.Item{compute.ServerlessCPU}, nil, start, start.Add(100*time.Hour))
+		return listCharges(tx, "u", []compute.Item{compute.ServerlessCPU}, nil, start, start.Add(100*time.Hour))
 	}), "what outlives the reset costs from then on")
+}
+
+// listCharges gives the user's charges in the order of their beginning.
+func listCharges(tx store.Tx, user compute.UserID, items []compute.Item, resource *string, from, to time.Time) (all []compute.Charge, err error) {
+	err = tx.EachCharge(user, items, resource, from, to, func(c compute.Charge) error {
+		all = append(all, c)
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b compute.Charge) int {
+		return cmp.Or(a.BeganAt.Compare(b.BeganAt), cmp.Compare(a.HolderID, b.HolderID))
+	})
+	return all, err
 }

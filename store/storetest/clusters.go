@@ -13,7 +13,7 @@ import (
 func clusters(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	list := func() []compute.Cluster {
-		return read(t, s, func(tx store.Tx) ([]compute.Cluster, error) { return tx.ListClusters("u") })
+		return read(t, s, func(tx store.Tx) ([]compute.Cluster, error) { return allOf(tx.ListClusters("u", nil)) })
 	}
 	require.Empty(t, list())
 

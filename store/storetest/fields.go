@@ -31,7 +31,7 @@ func fieldsStored(t *testing.T, open Open) {
 	came(t, s, "", store.Tx.InsertRuntime, first(store.Tx.ListRuntimes))
 	came(t, s, "", store.Tx.SetRequestCount, first(store.Tx.RequestCounts))
 	came(t, s, "", store.Tx.InsertRelease, first(func(tx store.Tx) ([]compute.Release, error) { return firstPage(tx.PageReleases("1", wide)) }))
-	came(t, s, "", store.Tx.InsertDelegation, first(func(tx store.Tx) ([]compute.Delegation, error) { return tx.ListDelegations("1") }))
+	came(t, s, "", store.Tx.InsertDelegation, first(func(tx store.Tx) ([]compute.Delegation, error) { return allOf(tx.ListDelegations("1", nil)) }))
 	came(t, s, "", func(tx store.Tx, c compute.Claim) error { return tx.InsertClaims(claimedHost, c) }, first(store.Tx.ListClaims))
 	came(t, s, "OutputSize", func(tx store.Tx, j compute.Job) error { return tx.InsertJob(j, nil) },
 		func(tx store.Tx) (compute.Job, error) { return tx.Job("1") })
@@ -44,7 +44,7 @@ func fieldsStored(t *testing.T, open Open) {
 	})
 
 	came(t, s, "BeganAt SeenAt EndedAt SummedUntil", store.Tx.OpenCharge, first(func(tx store.Tx) ([]compute.Charge, error) { // by the clock
-		return tx.ListCharges("1", []compute.Item{"1"}, nil, start, clock.Now().Add(time.Hour))
+		return listCharges(tx, "1", []compute.Item{"1"}, nil, start, clock.Now().Add(time.Hour))
 	}))
 }
 

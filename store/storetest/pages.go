@@ -26,6 +26,14 @@ func firstPage[T any](all []T, next compute.Position, err error) ([]T, error) {
 	return all, err
 }
 
+// allOf gives a list for which there was room.
+func allOf[T any](all []T, whole bool, err error) ([]T, error) {
+	if err == nil && !whole {
+		err = compute.Errorf(compute.Internal, "there is more")
+	}
+	return all, err
+}
+
 // pagedList is a list that is read in pages.
 type pagedList struct {
 	insert func(tx store.Tx, id string, at time.Time) error

@@ -13,7 +13,7 @@ import (
 func registries(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	list := func() []compute.Registry {
-		return read(t, s, func(tx store.Tx) ([]compute.Registry, error) { return tx.ListRegistries("u") })
+		return read(t, s, func(tx store.Tx) ([]compute.Registry, error) { return allOf(tx.ListRegistries("u", nil)) })
 	}
 
 	newest := func() (id compute.RegistryID) {
@@ -72,7 +72,7 @@ func registries(t *testing.T, open Open) {
 func delegations(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	list := func() []compute.Delegation {
-		return read(t, s, func(tx store.Tx) ([]compute.Delegation, error) { return tx.ListDelegations("u") })
+		return read(t, s, func(tx store.Tx) ([]compute.Delegation, error) { return allOf(tx.ListDelegations("u", nil)) })
 	}
 	require.Empty(t, list())
 

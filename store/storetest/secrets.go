@@ -13,7 +13,7 @@ import (
 func secrets(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	list := func() []compute.Secret {
-		return read(t, s, func(tx store.Tx) ([]compute.Secret, error) { return tx.ListSecrets("u") })
+		return read(t, s, func(tx store.Tx) ([]compute.Secret, error) { return allOf(tx.ListSecrets("u", nil)) })
 	}
 
 	newest := func() (id compute.SecretID) {

@@ -93,7 +93,7 @@ func wallSteps(t *testing.T, open Open) {
 
 		began := map[string]time.Time{}
 		for _, c := range read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
-			return tx.ListCharges("u", []compute.Item{compute.PodCPU}, nil, start, start.Add(100*time.Hour))
+			return listCharges(tx, "u", []compute.Item{compute.PodCPU}, nil, start, start.Add(100*time.Hour))
 		}) {
 			require.True(t, c.EndedAt.IsZero())
 			began[c.HolderID] = c.BeganAt
