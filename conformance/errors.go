@@ -102,6 +102,8 @@ var _ = area(func() {
 			}
 			require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "query.nosuch:")
 		}
+		require.Equal(c, 200, c.REST("GET", "/v2/pods?&", "").Status)
+		require.Contains(c, c.Refused(c.REST("GET", "/v2/pods?=1", ""), 422)[0], "query.:", "one without a name is unknown, too")
 	})
 
 	add("errors.parameters.path", nil, func(c *Check) {

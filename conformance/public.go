@@ -35,6 +35,16 @@ var _ = area(func() {
 		require.Equal(c, `'c d'`, c.newPodOf(bareTemplate(""), `,"cmd":["c d"]`)["args"])
 	})
 
+	add("public.create.template.size", create, func(c *Check) {
+		id := c.make(templates, strings.Replace(bareTemplate(""), "-a -b", strings.Repeat("x", 50_000), 1))["id"].(string)
+		of := func(bytes int) string {
+			return with(`"templateId":"` + id + `","env":{"A":"` + strings.Repeat("y", bytes) + `"}`)
+		}
+		c.Refused(c.REST("POST", "/v2/pods", of(52_400)), 413)
+		c.createPod(of(50_000))
+		c.createPod(strings.Replace(of(52_400), `"env":`, `"args":"","env":`, 1))
+	})
+
 	add("public.create.template.link", create, func(c *Check) {
 		require.Nil(c, c.newPodOf(bareTemplate(""), "")["template"])
 	})

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 )
 
 // restHandlers implements the generated REST interface.
@@ -30,6 +33,9 @@ func (h restHandlers) CreatePod(c echo.Context) error {
 		if body.Image != nil {
 			asked.Image = *body.Image // empty, too (rule public.create.template.body)
 		}
+		if err := h.checkExpanded(c, body, asked); err != nil {
+			return err
+		}
 	}
 	if asked.Image == "" && body.Image == nil { // the strict edition's schema has refused it before
 		return &compute.Error{Code: compute.Invalid, Detail: "there is no image", Fields: []string{"/image: is required without a template that has one"}}
@@ -40,6 +46,20 @@ func (h restHandlers) CreatePod(c echo.Context) error {
 	}
 	h.note(c, "pod", string(pod.ID))
 	return c.JSON(http.StatusCreated, h.podView(c, pod))
+}
+
+// checkExpanded refuses a request that would be too large with what it has of its template (rule public.create.template.size).
+func (h restHandlers) checkExpanded(c echo.Context, body rest.CreatePodRequest, asked control.NewPod) error {
+	body.Image, body.Env, body.Ports = &asked.Image, asked.Env, asked.Ports
+	if body.Args == nil && body.Cmd == nil && body.Entrypoint == nil {
+		body.Args = &asked.Args
+	}
+	r := requestOf(c)
+	text, err := appendJSON(nil, body, r.edition)
+	if op := r.front.ops[r.edition]; err == nil && int64(len(bytes.TrimSpace(text))) > op.MaxBody {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is over the limit of %d bytes with what it has of its template", op.MaxBody))
+	}
+	return err
 }
 
 // GetPod is GET /v2/pods/{id}.

@@ -20,18 +20,17 @@ const Masked = "***"
 
 // Secrets say what is secret in a JSON body.
 type Secrets struct {
-	Paths [][]string // of members: the names on the way, * for any
-	Names []string   // of members, wherever they are
-	Maps  []string   // names of members, wherever they are, whose own members are secret if their names say so: variables of an environment
-	Whole []string   // names of members, wherever they are, of which no value is shown, whatever its name: logins
-	Pairs bool       // texts of the form NAME=value are secret if the names say so
+	Names []string // of members, wherever they are and in whatever case: a request that is refused may have them anywhere
+	Maps  []string // names of members, wherever they are, whose own members are secret if their names say so: variables of an environment
+	Whole []string // names of members, wherever they are, of which no value is shown, whatever its name: logins
+	Pairs bool     // texts of the form NAME=value are secret if the names say so
 
 	Objects []string // names of members whose own members are secret if their names say so, where they are objects: what a setting was
 }
 
 // None reports whether nothing is.
 func (s Secrets) None() bool {
-	return len(s.Paths) == 0 && len(s.Names) == 0 && len(s.Maps) == 0 && len(s.Objects) == 0 && len(s.Whole) == 0 && !s.Pairs
+	return len(s.Names) == 0 && len(s.Maps) == 0 && len(s.Objects) == 0 && len(s.Whole) == 0 && !s.Pairs
 }
 
 var (
@@ -123,10 +122,10 @@ func lookedFor(credentials []string) []string {
 }
 
 // secretHeaders are those whose values are secret.
-var secretHeaders = []string{"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key"}
+var secretHeaders = []string{"authorization", "proxy-authorization", "cookie", "set-cookie"}
 
 // secretParts say of the name of any other header that its value is secret.
-var secretParts = []string{"token", "secret", "password"}
+var secretParts = []string{"token", "secret", "password", "api-key", "apikey", "api_key"}
 
 // header masks the value of a header.
 func header(name, value string, credentials []string) string {
@@ -244,7 +243,7 @@ func (s Secrets) Mask(body []byte, cut bool) []byte {
 // absentIn reports whether nothing is secret in a body, which needs no look at its members: where only variables and logins are, one of their
 // members would have to be named.
 func (s Secrets) absentIn(body []byte) bool {
-	if len(s.Paths) > 0 || len(s.Names) > 0 || s.Pairs && bytes.IndexByte(body, '=') >= 0 || bytes.Contains(body, []byte(`\u`)) {
+	if len(s.Names) > 0 || s.Pairs && bytes.IndexByte(body, '=') >= 0 || bytes.Contains(body, []byte(`\u`)) {
 		return false
 	}
 	named := func(name string) bool { return bytes.Contains(body, []byte(name)) }
@@ -343,24 +342,13 @@ func (m *masker) secretNext() bool {
 	if at.secret || !at.value {
 		return at.secret
 	}
-	if !at.list && (slices.Contains(m.Names, at.name) || slices.Contains(m.Whole, at.name)) {
+	if at.list {
+		return false
+	}
+	if slices.ContainsFunc(m.Names, func(name string) bool { return strings.EqualFold(name, at.name) }) || slices.Contains(m.Whole, at.name) {
 		return true
 	}
-	if !at.list && (m.isMap(len(m.stack)-2) || m.isObject(len(m.stack)-2)) {
-		return SecretName(at.name)
-	}
-
-	return slices.ContainsFunc(m.Paths, func(path []string) bool {
-		if len(path) != len(m.stack) {
-			return false
-		}
-		for i, l := range m.stack {
-			if path[i] != "*" && (l.list || path[i] != l.name) {
-				return false
-			}
-		}
-		return true
-	})
+	return (m.isMap(len(m.stack)-2) || m.isObject(len(m.stack)-2)) && SecretName(at.name)
 }
 
 // perhapsNext reports whether a value that comes next would be secret by what it is itself, or by what comes after it.

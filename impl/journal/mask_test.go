@@ -11,7 +11,7 @@ import (
 const token = "brt_abcdefghij_0123456789012345678901234567890123456789"
 
 // known is what is secret in the tests.
-var known = Secrets{Paths: [][]string{{"password"}, {"logins", "*", "secret"}}, Maps: []string{"env"}}
+var known = Secrets{Names: []string{"password", "secret"}, Maps: []string{"env"}}
 
 func TestMask_HidesWhatIsMarked(t *testing.T) {
 	t.Parallel()
@@ -21,9 +21,10 @@ func TestMask_HidesWhatIsMarked(t *testing.T) {
 		`{"password":{"a":"b","c":[1,"d"]},"e":"f"}`:            `{"password":{"a":"***","c":["***","***"]},"e":"f"}`,
 		`{"p\u0061ssword" : "b\"c" , "x":1}`:                    `{"p\u0061ssword" : "***" , "x":1}`,
 		`{"password":"a","password":"b"}`:                       `{"password":"***","password":"***"}`,
-		`{"inner":{"password":"stays"}}`:                        `{"inner":{"password":"stays"}}`,
+		`{"inner":{"password":"b"}}`:                            `{"inner":{"password":"***"}}`,
+		`{"PassWord":"b"}`:                                      `{"PassWord":"***"}`,
 		`{"logins":[{"secret":"a"},{"secret":"b","user":"c"}]}`: `{"logins":[{"secret":"***"},{"secret":"***","user":"c"}]}`,
-		`{"logins":{"secret":"stays"}}`:                         `{"logins":{"secret":"stays"}}`,
+		`{"logins":{"secrets":"stays"}}`:                        `{"logins":{"secrets":"stays"}}`,
 		`{"env":{"HF_TOKEN":"a","EPOCHS":"3","DB_PASSWORD":"b","accessSecret":"c","PUBLIC_KEY":"d"}}`:    `{"env":{"HF_TOKEN":"***","EPOCHS":"3","DB_PASSWORD":"***","accessSecret":"***","PUBLIC_KEY":"d"}}`,
 		`{"env":{"HF_TOKEN":"{{ RUNPOD_SECRET_hf }}"}}`:                                                  `{"env":{"HF_TOKEN":"{{ RUNPOD_SECRET_hf }}"}}`,
 		`{"pod":{"env":["HF_TOKEN=a","EPOCHS=3"]}}`:                                                      `{"pod":{"env":["***","EPOCHS=3"]}}`,
@@ -32,7 +33,7 @@ func TestMask_HidesWhatIsMarked(t *testing.T) {
 		`{"env":[{"key":"A_KEY","value":"a","value":"b"}]}`:                                              `{"env":[{"key":"A_KEY","value":"***","value":"***"}]}`,
 		`{"env":"text"}`:             `{"env":"***"}`,
 		`{"env":["A=1","text"]}`:     `{"env":["A=1","***"]}`,
-		`[{"password":"elsewhere"}]`: `[{"password":"elsewhere"}]`,
+		`[{"password":"elsewhere"}]`: `[{"password":"***"}]`,
 		`"text"`:                     `"text"`,
 		``:                           ``,
 	} {
@@ -187,4 +188,12 @@ func TestSecretName(t *testing.T) {
 	for _, name := range []string{"", "EPOCHS", "MONKEY", "TOKENIZERS", "PUBLIC_KEY", "PATH", "max_tokens", "AUTHOR"} {
 		require.False(t, SecretName(name), name)
 	}
+}
+
+func TestHeader_HidesKeysByWhateverNameTheyCome(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Authorization", "X-Api-Key", "Api-Key", "X-Runpod-Api-Key", "X-ApiKey", "My_Api_Key", "X-Auth-Token", "Cookie"} {
+		require.Equal(t, Masked, header(name, "hunter22", nil), name)
+	}
+	require.Equal(t, "shown", header("Idempotency-Key", "shown", nil))
 }

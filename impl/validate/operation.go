@@ -156,9 +156,12 @@ func unknownQuery(params []Param, query string) Violations {
 		if len(violations) == maxViolations {
 			break
 		}
+		if pair == "" { // as between two ampersands
+			continue
+		}
 		name, _, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(name)
-		if err == nil && name != "" && !seen[name] {
+		if err == nil && !seen[name] {
 			seen[name] = true
 			violations = append(violations, Violation{Where: "query." + name, Message: unknownParameter})
 		}

@@ -47,11 +47,13 @@ var Known = sync.OnceValue(func() *Bodies {
 		if id == "listEndpointReleases" { // a difference has what the environment was, and is
 			of.Objects = []string{"old", "new"}
 		}
-		b.secrets[id] = secrets{journal.Secrets{Paths: o.writeOnly, Maps: of.Maps, Whole: of.Whole}, of}
-		b.streams[id] = o.streams
+		var names []string // of what is write-only: not where, since who misplaces it sends it all the same
 		for _, p := range o.writeOnly {
-			unknown.Names = append(unknown.Names, p[len(p)-1])
+			names = append(names, p[len(p)-1])
 		}
+		b.secrets[id] = secrets{journal.Secrets{Names: names, Maps: of.Maps, Whole: of.Whole}, of}
+		b.streams[id] = o.streams
+		unknown.Names = append(unknown.Names, names...)
 	}
 
 	slices.Sort(unknown.Names)

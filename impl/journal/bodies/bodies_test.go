@@ -32,3 +32,18 @@ func TestConceal_VariablesAreSecretInWhateverFormAnAnswerHasThem(t *testing.T) {
 		require.Equal(t, c.want, string(e.Response.Mask([]byte(c.body), false)), name)
 	}
 }
+
+func TestConceal_WhatIsWriteOnlyIsSecretWhereverARequestHasIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ operation, body, want string }{
+		{"createRegistry", `{"name":"r","Password":"hunter22"}`, `{"name":"r","Password":"***"}`},
+		{"createRegistry", `[{"password":"hunter22","value":"shown"}]`, `[{"password":"***","value":"shown"}]`},
+		{"createSecret", `{"x":{"value":"hunter22"}}`, `{"x":{"value":"***"}}`},
+		{"createPod", `{"value":"shown","password":"shown"}`, `{"value":"shown","password":"shown"}`},
+	} {
+		e := journal.Exchange{Operation: c.operation}
+		bodies.Known().Conceal(&e, nil)
+		require.Equal(t, c.want, string(e.Request.Mask([]byte(c.body), false)))
+		require.Equal(t, c.body, string(e.Response.Mask([]byte(c.body), false)), "answers have none of it")
+	}
+}
