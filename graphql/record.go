@@ -21,8 +21,8 @@ const (
 	variableInput = "EnvironmentVariableInput"
 )
 
-// errorTexts are the words of errors, which may repeat a value of the document.
-var errorTexts = [][]string{{"errors", "*", "message"}}
+// errorText has the words of an error, which may repeat a value of the document.
+const errorText = "message"
 
 // Recorded gives what a body asks for, for the journal, the body without what is secret in it, and what is secret in its answer. Of what is no
 // document nothing can be told: nil, and all of it is masked.
@@ -35,11 +35,11 @@ func Recorded(body []byte, l Limits) (asked *journal.Document, masked []byte, an
 	hidden := journal.Hide(body, false)
 	params, err := parse(body)
 	if err != nil {
-		return nil, hidden, journal.Secrets{Paths: errorTexts}
+		return nil, hidden, journal.Secrets{Names: []string{errorText}}
 	}
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, l.Tokens)
 	if err != nil || selectionsOf(document) > l.Fields {
-		return nil, hidden, journal.Secrets{Paths: errorTexts}
+		return nil, hidden, journal.Secrets{Names: []string{errorText}}
 	}
 
 	m := &masking{schema: schema(), document: document, params: params, declared: map[string]bool{}, whole: map[string]bool{}, seen: map[*ast.FragmentDefinition]bool{}}
@@ -58,7 +58,7 @@ func Recorded(body []byte, l Limits) (asked *journal.Document, masked []byte, an
 		masked = hidden
 	}
 	if len(m.spans) > 0 || m.changed {
-		m.answer.Paths = errorTexts
+		m.answer.Names = append(m.answer.Names, errorText)
 	}
 	return asked, masked, m.answer
 }

@@ -73,14 +73,13 @@ func keeperAt(t *testing.T, path string, at time.Time) (*timekeeper, *sqlite.DB,
 // billedOn gives what the charges of the user come to.
 func billedOn(t *testing.T, db *sqlite.DB) (sum time.Duration) {
 	require.NoError(t, db.Read(t.Context(), func(tx store.Tx) error {
-		all, err := tx.ListCharges("u", []compute.Item{compute.PodCPU}, nil, time.UnixMilli(0), time.UnixMilli(4_000_000_000_000))
-		for _, c := range all {
+		return tx.EachCharge("u", []compute.Item{compute.PodCPU}, nil, time.UnixMilli(0), time.UnixMilli(4_000_000_000_000), func(c compute.Charge) error {
 			if c.EndedAt.IsZero() {
 				c.EndedAt = tx.Wall()
 			}
 			sum += c.EndedAt.Sub(c.BeganAt)
-		}
-		return err
+			return nil
+		})
 	}))
 	return sum
 }
