@@ -763,7 +763,7 @@ export interface operations {
     status: {
         parameters: {
             query?: {
-                /** @description Sets the job's remaining time to live, in milliseconds from now. */
+                /** @description Sets the job's remaining time to live, in milliseconds from now, to 7 days at most. The result of an ended job is kept for no longer than that. */
                 ttl?: number;
             };
             header?: never;
@@ -803,7 +803,7 @@ export interface operations {
     statusPost: {
         parameters: {
             query?: {
-                /** @description Sets the job's remaining time to live, in milliseconds from now. */
+                /** @description Sets the job's remaining time to live, in milliseconds from now, to 7 days at most. The result of an ended job is kept for no longer than that. */
                 ttl?: number;
             };
             header?: never;

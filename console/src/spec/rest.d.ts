@@ -3662,6 +3662,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryList"];
                 };
             };
+            400: components["responses"]["Rejected"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["Invalid"];
@@ -3790,6 +3791,7 @@ export interface operations {
                     "application/json": components["schemas"]["DelegationList"];
                 };
             };
+            400: components["responses"]["Rejected"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["Invalid"];
@@ -4064,6 +4066,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecretList"];
                 };
             };
+            400: components["responses"]["Rejected"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["Invalid"];
@@ -4294,6 +4297,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClusterList"];
                 };
             };
+            400: components["responses"]["Rejected"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["Invalid"];
