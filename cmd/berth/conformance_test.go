@@ -240,12 +240,12 @@ func TestConformance_WaitsInRealTimeOnRequest(t *testing.T) {
 		return all
 	}
 
-	j, r := judge(t.Context(), t, 0, 3, args...)
-	require.Equal(t, []string{"1s: --wait 1s", "10s: --wait 10s", "5s: --wait 5s"}, needs(j))
+	j, r := judge(t.Context(), t, 0, 5, args...)
+	require.Equal(t, []string{"1s: --wait 1s", "10s: --wait 10s", "5s: --wait 5s", "30m0s: --wait 30m0s", "168h0m0s: --wait 168h0m0s"}, needs(j))
 	require.Contains(t, r.out, "   1 were not: the target has no test controls; in real time the rule waits for 5s: --wait 5s\n")
 
-	j, r = judge(t.Context(), t, 0, 3, append(args, "--wait", "1s")...)
-	require.Equal(t, []string{"10s: --wait 10s", "5s: --wait 5s"}, needs(j))
+	j, r = judge(t.Context(), t, 0, 5, append(args, "--wait", "1s")...)
+	require.Equal(t, []string{"10s: --wait 10s", "5s: --wait 5s", "30m0s: --wait 30m0s", "168h0m0s: --wait 168h0m0s"}, needs(j))
 	require.Contains(t, r.out, "PASS     queue.stream.present\n")
 	require.GreaterOrEqual(t, j.Cases[0].Time, 1.0)
 
