@@ -11,14 +11,14 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// logTick is how often the reader of a log looks for what no runtime reports: lines of berth's own, a new run, and the end. It goes by the machine's
-// clock, as all streams do: who follows a log while a test's clock stands still sees what is written, too.
+// logTick is how often the reader of a log looks for what no runtime reports: lines of berth's own, and a new run.
 const logTick = 500 * time.Millisecond
 
 // logs reads one allocation's log for one reader. It holds no lines but those of berth itself, which are few: the
 // runtime waits for the reader.
 type logs struct {
 	runtime runtime.Runtime
+	clock   compute.Clock
 	id      string
 	query   compute.LogQuery
 	// systemLines gives the lines of berth itself after a position, and whether there will be no more lines.
@@ -191,7 +191,7 @@ func (l *logs) follow(ctx context.Context) error {
 	}()
 
 	for {
-		tick, stop := compute.SystemClock{}.After(logTick)
+		tick, stop := l.clock.After(logTick)
 		var err error
 		select {
 		case line := <-lines:
@@ -221,7 +221,7 @@ func (l *logs) follow(ctx context.Context) error {
 
 // OpenLog gives what reads the pod's log once, over all its runs, until the pod is terminated.
 func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error) {
-	one := logs{runtime: l.Runtime, id: string(id), query: q}
+	one := logs{runtime: l.Runtime, clock: l.Clock, id: string(id), query: q}
 	one.systemLines = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
 		err = l.Store.Read(ctx, func(tx store.Tx) error {
 			p, err := tx.Pod(id)
@@ -244,7 +244,7 @@ func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery
 // OpenLog gives what reads the log of a worker of the endpoint once, until the worker has ended. Of one that has, and is kept, it
 // is the end of what it was.
 func (l *Workers) OpenLog(ctx context.Context, e compute.Endpoint, id compute.WorkerID, q compute.LogQuery) (compute.ReadLog, error) {
-	one := logs{runtime: l.runtimeOf(e), id: string(id), query: q}
+	one := logs{runtime: l.runtimeOf(e), clock: l.Clock, id: string(id), query: q}
 	one.systemLines = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
 		err = l.Store.Read(ctx, func(tx store.Tx) error {
 			_, err := tx.Worker(id)

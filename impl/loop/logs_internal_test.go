@@ -69,7 +69,7 @@ func (v *voice) Logs(ctx context.Context, _ string, q runtime.LogQuery, emit fun
 // log gives what reads it.
 func (v *voice) log(q compute.LogQuery) *logs {
 	return &logs{
-		runtime: v, id: "w", query: q,
+		runtime: v, clock: compute.SystemClock{}, id: "w", query: q,
 		systemLines: func(_ context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
 			v.mu.Lock()
 			defer v.mu.Unlock()
