@@ -323,6 +323,11 @@ type EndpointWorker struct {
 // Workers gives the workers of the user's endpoint, newest first, then those that are missing and those that somebody else
 // started. NotFound as for Get.
 func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute.EndpointID) (e compute.Endpoint, all []EndpointWorker, err error) {
+	seen := map[compute.WorkerID]compute.WorkerState{} // before the rows: one that is up has the time since when in its row already
+	for _, s := range n.queue.WorkerStates(id) {
+		seen[s.ID] = s
+	}
+
 	var rows []compute.Worker
 	err = n.store.Read(ctx, func(tx store.Tx) error {
 		if e, err = ownEndpoint(tx, user, id); err != nil {
@@ -333,11 +338,6 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 	})
 	if err != nil {
 		return e, nil, err
-	}
-
-	seen := map[compute.WorkerID]compute.WorkerState{}
-	for _, s := range n.queue.WorkerStates(id) {
-		seen[s.ID] = s
 	}
 
 	for _, w := range slices.Backward(rows) {
@@ -353,7 +353,7 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 	}
 
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
-		if !seen[id].Managed { // else it was stored a moment later, or removed a moment before
+		if !seen[id].Managed { // else it was removed a moment later
 			all = append(all, seenAlone(e, seen[id]))
 		}
 	}
