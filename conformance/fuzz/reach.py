@@ -198,6 +198,21 @@ def large_cluster(request):
     return request.send()
 
 
+def unpaged(number, **members):
+    """Has the user so many things that they are too large for a list without pages, until it was asked for."""
+
+    def answer(request):
+        path = request.operation.path
+        made = [request.seeds.make(path, **members) for _ in range(number)]
+        try:
+            return request.send()
+        finally:
+            for thing in made:
+                request.seeds.send("DELETE", f"{path}/{thing}")
+
+    return answer
+
+
 def taken_name(request):
     request.seeds.send("POST", "/v2/account/secrets", json=request.body)
     return request.send()
@@ -437,6 +452,10 @@ SPECIAL = {
     "createCluster 404": unknown_volume,
     "createSecret 409": taken_name,
     "listClusterPods 400": large_cluster,
+    "listClusters 400": unpaged(10, name="x" * 900_000),
+    "listDelegations 400": unpaged(10, name="x" * 900_000),
+    "listRegistries 400": unpaged(140, password="\U0001f600" * 16_384),
+    "listSecrets 400": unpaged(140, description="x" * 65_535),
     "deletePod 409": pod_of_cluster,
     "updateEndpoint 409": declared,
     "deleteNetworkVolume 400": used_volume,
