@@ -71,7 +71,7 @@ func (h controlsHandlers) DeleteFault(c echo.Context, id string) error {
 func (s *Services) newFault(at string, r controls.Fault) (fault.Fault, error) {
 	f := faultOf(r)
 	if names := s.faultyOperations(); !slices.Contains(names, f.Operation) {
-		return f, noOperation(compute.Rejected, at+"/operation", f.Operation, names)
+		return f, noOperation(at+"/operation", f.Operation, names)
 	}
 	if f.Latency == 0 && f.Status == 0 && !f.Drop && f.Half == nil && !f.Garbage && f.BytesPerSecond == 0 {
 		return f, compute.Errorf(compute.Rejected, "%s", strings.TrimPrefix(at+": it needs latency, status, drop, half, garbage or bytesPerSecond", ": "))
@@ -83,8 +83,8 @@ func (s *Services) newFault(at string, r controls.Fault) (fault.Fault, error) {
 }
 
 // noOperation is the failure of a request that names, at a place, an operation that does not exist.
-func noOperation(code compute.Code, at, written string, names []string) error {
-	return compute.Errorf(code, "%s: there is no operation %q; there are %s", at, written, strings.Join(spelling.Closest(written, names), ", "))
+func noOperation(at, written string, names []string) error {
+	return compute.Errorf(compute.Rejected, "%s: there is no operation %q; there are %s", at, written, strings.Join(spelling.Closest(written, names), ", "))
 }
 
 // faultyOperations gives the names of operations for which a fault can be scripted.

@@ -18,7 +18,7 @@ import (
 
 func TestLongOutputs_ComeInPiecesWhereThereIsNoRoomForAllOfThem(t *testing.T) {
 	t.Parallel()
-	answers := limit.NewAnswers(time.Millisecond)
+	answers := limit.NewAnswers(time.Second)
 	e := openWith(t, func(s *httpapi.Services) { s.Answers = answers })
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
 	base := "/v2/" + string(e.endpoint) + "/"
