@@ -33,7 +33,8 @@ func (gate) ExtensionName() string { return "gate" }
 func (gate) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationParameters refuses a document that is too long, or repeats itself, before it is validated: that takes time by the
-// square of its length, with that of fragments wherever they are used. And it takes empty text out of the variables where it can only mean that there is nothing.
+// square of its length, with that of fragments wherever they are used. And it takes empty text out of the variables where it can only
+// mean that there is nothing.
 func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawParams) *gqlerror.Error {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, g.Limits.Tokens)
 	if err != nil {
