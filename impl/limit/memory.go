@@ -51,7 +51,7 @@ func (m *Memory) Try(key compute.KeyID, bytes int64) (leave func(), ok bool) {
 }
 
 // Enter waits until so many bytes are free. Of those who wait it is the turn of the key that holds least. The error is that of
-// ctx.
+// ctx, if it ended before they were: bytes that are free are had also by who has no time to wait.
 func (m *Memory) Enter(ctx context.Context, key compute.KeyID, bytes int64) (leave func(), err error) {
 	w := &waiter{key: key, bytes: bytes, in: make(chan struct{})}
 	m.mu.Lock()
@@ -73,8 +73,8 @@ func (m *Memory) Enter(ctx context.Context, key compute.KeyID, bytes int64) (lea
 		m.admit() // those behind it
 	}
 	m.mu.Unlock()
-	if i < 0 {
-		leave()
+	if i < 0 { // it has its bytes all the same
+		return leave, nil
 	}
 
 	return nil, ctx.Err()

@@ -116,6 +116,20 @@ func TestMemory_WhoGivesUpHoldsNothing(t *testing.T) {
 	})
 }
 
+func TestMemory_WhatIsFreeIsHadWithoutTimeToWait(t *testing.T) {
+	t.Parallel()
+	m := limit.NewMemory(100, 100)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 { // of two channels that are ready select takes any
+		leave, err := m.Enter(ended, "a", 100)
+		require.NoError(t, err)
+		_, err = m.Enter(ended, "a", 1)
+		require.ErrorIs(t, err, context.Canceled)
+		leave()
+	}
+}
+
 func TestAnswers_AreRefusedInTimeWithoutMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
