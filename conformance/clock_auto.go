@@ -11,7 +11,7 @@ import (
 
 // auto runs f while the clock of the target goes by itself, by so much at most. A machine that is busy has some time for the next request.
 func (c *Check) auto(most time.Duration, f func()) {
-	a := c.control("POST", "clock/auto", fmt.Sprintf(`{"milliseconds":%d,"settle":300}`, most.Milliseconds()))
+	a := c.control("POST", "clock/auto", fmt.Sprintf(`{"milliseconds":%d,"settle":3000}`, most.Milliseconds()))
 	require.Equal(c, 200, a.Status, "%s", a.Body)
 	require.Equal(c, "auto", a.JSON["mode"])
 	require.Equal(c, false, a.JSON["frozen"])
@@ -122,6 +122,6 @@ var _ = area(func() {
 			}
 		})
 		c.Refused(c.control("POST", "clock/auto", `{"milliseconds":0}`), 422)
-		c.Refused(c.control("POST", "clock/auto", `{"settle":10001}`), 422)
+		c.Refused(c.control("POST", "clock/auto", `{"settle":30001}`), 422)
 	})
 })

@@ -44,7 +44,7 @@ func newReceiver(statuses ...int) *receiver {
 }
 
 // webhookTime is how long a first webhook may be under way in real time.
-const webhookTime = 5 * time.Second
+const webhookTime = 15 * time.Second
 
 // webhooksArrive reports whether webhooks of the target come to this machine, which is tried out once: servers that others can
 // reach do not post to loopback addresses, and no interface says so.

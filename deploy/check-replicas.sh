@@ -63,7 +63,16 @@ END
 python3 "$tmp/broken.py" "$tmp/asked" >"$tmp/broken" &
 started+=($!)
 until_true "two servers that break connections" test -s "$tmp/broken"
-port=$(python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
+# free_ports N: so many that nobody listens on, below those that the system gives to who asks for any.
+free_ports() {
+	python3 -c 'import random, socket, sys
+held = []
+while len(held) < int(sys.argv[1]):
+    try: held.append(socket.create_server(("127.0.0.1", random.randrange(20000, 32000))))
+    except OSError: pass
+for s in held: print(s.getsockname()[1])' "$1"
+}
+port=$(free_ports 1)
 BALANCER_LISTEN=http://:$port BALANCER_REPLICAS=$(cat "$tmp/broken") BALANCER_DOMAIN=pods.example XDG_CONFIG_HOME=$tmp XDG_DATA_HOME=$tmp \
 	caddy run --adapter caddyfile --config deploy/balancer/Caddyfile >"$tmp/log.broken" 2>&1 &
 started+=($!)
@@ -90,9 +99,7 @@ database_starts
 
 head -c 32 /dev/urandom >"$tmp/secret.key"
 chmod 600 "$tmp/secret.key"
-mapfile -t ports < <(python3 -c 'import socket
-held = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
-for s in held: print(s.getsockname()[1])')
+mapfile -t ports < <(free_ports 3)
 pids=(0 0)
 # replica N: starts that of the two, 0 or 1, and waits until it serves.
 replica() {

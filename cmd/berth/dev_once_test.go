@@ -85,11 +85,11 @@ func TestDev_HandlerThatKeepsEndingBeforeItTakesItsJobFailsIt(t *testing.T) {
 
 func TestDev_EndsWithTheTimeForItsJob(t *testing.T) {
 	t.Parallel()
-	args := []string{"dev", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--log-level", "error", "--timeout", "1s"}
+	args := []string{"dev", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--log-level", "error", "--timeout", "5s"}
 	worker := []string{"--", "env", asProgram + "=1", os.Args[0], "worker", "--handler", "sleep"}
 	r := call(t.Context(), "", slices.Concat(args, []string{"--input", `{"ms":600000}`}, worker)...)
 	require.Equal(t, exitTimeout, r.code, r.err)
-	require.Regexp(t, `berth: job \S+ is IN_(QUEUE|PROGRESS) after 1s\n$`, r.err)
+	require.Regexp(t, `berth: job \S+ is IN_(QUEUE|PROGRESS) after 5s\n$`, r.err)
 
 	r = call(t.Context(), "", slices.Concat(args, worker)...)
 	require.Equal(t, exitUsage, r.code)

@@ -131,10 +131,10 @@ func TestJobs_ExitCodeDistinguishesCancelledFromLate(t *testing.T) {
 	s := serving(t, app.Config{Endpoints: []app.Endpoint{{Name: "nobody"}}})
 	id := s.document("jobs", "run", "nobody", "--input", "{}")["id"].(string)
 	for _, args := range [][]string{{"status", "nobody", id, "--wait"}, {"status", "nobody", id, "--follow"}, {"stream", "nobody", id}} {
-		r := s.run(append(append([]string{"jobs"}, args...), "--timeout", "1100ms")...)
+		r := s.run(append(append([]string{"jobs"}, args...), "--timeout", "3100ms")...)
 		require.Equal(t, exitTimeout, r.code, r.err)
 		require.Contains(t, r.out, "status     IN_QUEUE\n")
-		require.Contains(t, r.err, "berth: job "+id+" is IN_QUEUE after 1.1s\nhint: it goes on: berth jobs st")
+		require.Contains(t, r.err, "berth: job "+id+" is IN_QUEUE after 3.1s\nhint: it goes on: berth jobs st")
 	}
 
 	r := s.run("jobs", "runsync", "nobody", "--input", "{}", "--timeout", "1s")

@@ -127,8 +127,9 @@ berth: 422 Unprocessable Entity: the request breaks its schema in 4 places
 
 func TestPods_WaitEndsWithThePod(t *testing.T) {
 	t.Parallel()
-	s := serving(t, app.Config{Runtime: "process", Endpoints: []app.Endpoint{{Name: "false", Command: []string{"false"}}}})
-	r := s.run("pods", "create", "--name", "a", "--image", "false", "--cpu", "cpu3g", "--vcpus", "2", "--wait")
+	// It never starts: what ends at once may be seen RUNNING.
+	s := serving(t, app.Config{Runtime: "process", Endpoints: []app.Endpoint{{Name: "missing", Command: []string{"./no/such/program"}}}})
+	r := s.run("pods", "create", "--name", "a", "--image", "missing", "--cpu", "cpu3g", "--vcpus", "2", "--wait")
 	require.Equal(t, exitEnded, r.code)
 	require.Contains(t, r.out, "status        ERROR\n")
 	require.Regexp(t, `^berth: pod [a-z0-9]{14} is ERROR\nhint: its log may say why: berth pods logs [a-z0-9]{14}\n$`, r.err)

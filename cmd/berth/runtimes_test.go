@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,7 +26,7 @@ func requirePodIsWaitedFor(s *served, image, args, line string) {
 	id := pod["id"].(string)
 	require.Equal(s, "RUNNING", pod["status"])
 	require.NotNil(s, pod["runtime"])
-	require.Contains(s, s.done("pods", "logs", id), line+"\n")
+	require.Eventually(s, func() bool { return strings.Contains(s.done("pods", "logs", id), line+"\n") }, 20*time.Second, 10*time.Millisecond)
 	require.Equal(s, "EXITED", s.document("pods", "stop", id, "--wait")["status"])
 	require.Equal(s, "deleted "+id+"\n", s.done("pods", "delete", id))
 	require.Empty(s, s.document("pods", "list")["pods"])

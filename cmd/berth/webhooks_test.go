@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/app"
@@ -25,7 +26,9 @@ func TestWebhooks(t *testing.T) {
 		}
 	}
 	require.Eventually(t, received(1), 10*time.Second, 10*time.Millisecond)
-	require.Regexp(t, `(?m)^\d+ .* 1 +204 +- +http://.*/_berth/inbox/orders$`, s.done("webhooks", "list"))
+	require.EventuallyWithT(t, func(t *assert.CollectT) { // the journal has it before the answer to it is written down
+		assert.Regexp(t, `(?m)^\d+ .* 1 +204 +- +http://.*/_berth/inbox/orders$`, s.done("webhooks", "list"))
+	}, 10*time.Second, 10*time.Millisecond)
 	number := regexp.MustCompile(`"number":(\d+)`).FindStringSubmatch(s.done("webhooks", "list", "--json"))
 	require.Len(t, number, 2)
 	require.Empty(t, s.done("webhooks", "deliver", number[1]))

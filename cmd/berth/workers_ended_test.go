@@ -34,7 +34,7 @@ func TestJobs_WaitSaysWhyWorkersCrash(t *testing.T) {
 	})
 
 	for _, args := range [][]string{{"run", "--wait"}, {"run", "--follow"}, {"runsync"}} {
-		r := s.run(append([]string{"jobs", args[0], "words", "--input", "{}", "--timeout", "5s"}, args[1:]...)...)
+		r := s.run(append([]string{"jobs", args[0], "words", "--input", "{}", "--timeout", "15s"}, args[1:]...)...)
 		require.Equal(t, exitTimeout, r.code, r.err)
 		require.Contains(t, r.err, ": the worker ended with exit code 7\n    Traceback\n      File \"handler.py\"\n    ModuleNotFoundError: torch, token=hunter2 [31m\n", "%v", args)
 		require.Equal(t, 1, strings.Count(r.err, "Traceback"), "once: %s", r.err)

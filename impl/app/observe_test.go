@@ -171,7 +171,7 @@ func TestObservers_MetricsHaveTheirOwnAddress(t *testing.T) {
 
 func TestServer_Close_EndsReadinessBeforeTheAddress(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), DrainNotice: 2 * time.Second})
+	s := start(t, app.Config{Data: t.TempDir(), DrainNotice: 8 * time.Second})
 	probe := func(path string) (int, string) {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+path, nil)
 		require.NoError(t, err)

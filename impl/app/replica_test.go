@@ -27,7 +27,7 @@ func TestReplica_IsReadyWhileTheOwnerLeaves(t *testing.T) {
 	one := func(notice time.Duration) *app.Server {
 		return start(t, app.Config{Data: t.TempDir(), Store: cluster.URL(""), SecretKey: key, DrainNotice: notice})
 	}
-	owner, other := one(2*time.Second), one(0)
+	owner, other := one(8*time.Second), one(0)
 	probe := func(s *app.Server) (status int, owns string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/readyz", nil)
 		require.NoError(t, err)

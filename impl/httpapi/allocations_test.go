@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"math"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -31,7 +32,10 @@ func TestServices_ASubmissionAllocatesLittle(t *testing.T) {
 	}
 
 	submit() // what is made once
-	got := testing.AllocsPerRun(200, submit)
+	got := math.Inf(1)
+	for range 3 { // what else the process does meanwhile counts as well
+		got = min(got, testing.AllocsPerRun(200, submit))
+	}
 	t.Logf("%.0f allocations", got)
 	require.LessOrEqual(t, got, float64(mostOfASubmission))
 }

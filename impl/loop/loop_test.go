@@ -197,7 +197,7 @@ func TestWorkers_ScaleFromZeroAndBack(t *testing.T) {
 
 	clock.Advance(2 * time.Second)
 	workers.Step(t.Context())
-	require.Eventually(t, func() bool { return len(keyring.Keys(true)) < 2 && f.allocations()[string(w)].ID == "" }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(keyring.Keys(true)) < 2 && f.allocations()[string(w)].ID == "" }, 20*time.Second, time.Millisecond)
 }
 
 func TestWorkers_FailedStartIsTriedAgainLater(t *testing.T) {

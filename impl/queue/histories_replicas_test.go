@@ -95,8 +95,12 @@ func startGroup(t *testing.T, store string) *replicaGroup {
 	g := &replicaGroup{recorder: &recorder{t: t, begun: time.Now(), fails: true}}
 	dir := t.TempDir()
 	for n := range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
+		var l net.Listener
+		require.Eventually(t, func() (free bool) { // below the ports that the system gives to who asks for any: the replica has it again after a SIGKILL
+			var err error
+			l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20000+rand.IntN(12000)))
+			return err == nil
+		}, 10*time.Second, time.Millisecond)
 		c := replicaSettings{Data: filepath.Join(dir, fmt.Sprint(n)), Store: store, Listen: l.Addr().String()}
 		require.NoError(t, l.Close())
 		if n > 0 { // all have one key

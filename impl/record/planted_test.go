@@ -96,7 +96,7 @@ func TestCompare_FindsPlantedDifferencesAndNamesThem(t *testing.T) {
 
 	left, right := serving(t), serving(t)
 	c := &record.Comparison{
-		Left: target(t, left.URL(), left.FirstKey()), Right: target(t, planted(t, right.URL()), right.FirstKey()), Patience: 4 * time.Second, Rules: rulesOf(t),
+		Left: target(t, left.URL(), left.FirstKey()), Right: target(t, planted(t, right.URL()), right.FirstKey()), Patience: 8 * time.Second, Rules: rulesOf(t),
 	}
 	report, err := c.Run(t.Context(), loaded(t, file))
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -21,15 +22,24 @@ import (
 // becomes of calls: that what is asked for can be run, the tests with real engines show.
 type fakeEngine struct {
 	*httptest.Server
+	ending     context.Context // ended by Close: a stream of events ends by itself
+	end        context.CancelFunc
 	mu         sync.Mutex
 	containers map[string]bool // by their names: they are up
 }
 
 func newFakeEngine(t *testing.T) *fakeEngine {
 	f := &fakeEngine{containers: map[string]bool{}}
+	f.ending, f.end = context.WithCancel(context.Background())
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(f.Close)
 	return f
+}
+
+// Close ends the engine, whoever listens to its events.
+func (f *fakeEngine) Close() {
+	f.end()
+	f.Server.Close()
 }
 
 func (f *fakeEngine) address() string { return "tcp://" + f.Listener.Addr().String() }
@@ -58,7 +68,10 @@ func (f *fakeEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case what == "events":
 		f.mu.Unlock()
-		<-r.Context().Done()
+		select {
+		case <-r.Context().Done():
+		case <-f.ending.Done():
+		}
 		f.mu.Lock()
 	case what == "_ping", what == "info", what == "images":
 		say(http.StatusOK, map[string]any{})
@@ -124,7 +137,6 @@ func TestFleet_AddressesOfEnginesAreForTheLog(t *testing.T) {
 	e := f.on("1")
 
 	address := one.Listener.Addr().String()
-	one.CloseClientConnections()
 	one.Close()
 	err := f.Stop(t.Context(), "a", 0)
 	require.ErrorIs(t, err, runtime.ErrUnavailable)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -138,7 +139,7 @@ func TestDevices_WhatHasNoRoomWaitsAndComesUpWhenThereIs(t *testing.T) {
 		require.Eventually(t, func() bool {
 			up, waits := count()
 			return len(up) == room && waits == waiting
-		}, patience, 10*look)
+		}, time.Minute, 10*look)
 	}
 	holds(allocations - room)
 	up, _ := count()

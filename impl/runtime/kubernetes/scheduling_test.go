@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,7 +55,7 @@ func TestScheduling_WhatHasNoRoomWaitsAndComesUpWhenThereIs(t *testing.T) {
 	require.Eventually(t, func() bool {
 		up, waits := count()
 		return len(up) == room && waits == allocations-room
-	}, patience, 50*look)
+	}, time.Minute, 50*look)
 
 	report, err := h.Hosts(t.Context())
 	require.NoError(t, err)
@@ -68,7 +69,7 @@ func TestScheduling_WhatHasNoRoomWaitsAndComesUpWhenThereIs(t *testing.T) {
 	require.Eventually(t, func() bool {
 		up, waits := count()
 		return len(up) == room && waits == allocations-room-1
-	}, patience, 50*look)
+	}, time.Minute, 50*look)
 }
 
 func TestScheduling_AGPUTypeIsFoundInEverySpelling(t *testing.T) {

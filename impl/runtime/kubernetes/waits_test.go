@@ -175,7 +175,7 @@ func TestPorts_OfALoadBalancerAreThoseOfItsAddress(t *testing.T) {
 		require.Equal(t, "203.0.113.7", p.IP)
 		require.Equal(t, p.Private, p.Public)
 	}
-	require.Equal(t, "RUNPOD_TCP_PORT_22=22\nRUNPOD_PUBLIC_IP=\n", logs(t, h, "a"))
+	require.Eventually(t, func() bool { return logs(t, h, "a") == "RUNPOD_TCP_PORT_22=22\nRUNPOD_PUBLIC_IP=\n" }, patience, look)
 	clears(t, s, h, "a")
 }
 

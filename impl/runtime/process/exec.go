@@ -224,8 +224,8 @@ func (c *command) carry(to io.Writer, from *os.File) {
 }
 
 const (
-	mostRest = 1 << 20               // bytes of what is in a pipe at its end
-	restTime = 10 * time.Millisecond // what is there is read at once
+	mostRest = 1 << 20                // bytes of what is in a pipe at its end
+	restTime = 250 * time.Millisecond // what is there is read at once, by who has a processor
 )
 
 // rest reads what is there already also after the deadline, which is for who holds the pipe open still: who takes it may be slow.

@@ -267,7 +267,7 @@ func TestRuntime_Stop_KillsWhatIgnoresSIGTERM(t *testing.T) {
 	host := newRuntime(t, process.Config{})
 	require.NoError(t, host.Start(t.Context(), playing("a", "stubborn")))
 	require.Eventually(t, func() bool { return strings.Contains(logs(t, host, "a"), "hello") }, patience, look)
-	require.NoError(t, host.Stop(t.Context(), "a", 200*time.Millisecond))
+	require.NoError(t, host.Stop(t.Context(), "a", 3*time.Second))
 	require.Contains(t, logs(t, host, "a"), "no") // it was asked first
 	state, err := host.Inspect(t.Context(), "a")
 	require.NoError(t, err)
