@@ -177,6 +177,9 @@ func TestShells_AreForWhoMayChangeThePod(t *testing.T) {
 	refusedExec(t, 404, strings.Replace(at, id, "aaaaaaaaaaaaaa", 1), bearer(all))
 	code, _ := inPod(t, s, ofPod, id, runtime.Exec{Command: []string{"true"}})
 	require.Zero(t, code)
+	code, said := inPod(t, s, ofPod, id, runtime.Exec{Command: []string{""}, Stdin: strings.NewReader("echo hello; exit 7\n")})
+	require.Equal(t, 7, code, "an empty command is none: the shell")
+	require.Contains(t, said, "hello\n")
 
 	with := func(origin string) http.Header {
 		h := bearer(all)

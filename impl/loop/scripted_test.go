@@ -272,6 +272,42 @@ func (d *deaf) Read(ctx context.Context, f func(store.Tx) error) error {
 	return d.Store.Read(ctx, f)
 }
 
+// full is a store that cannot be written while it is told so.
+type full struct {
+	store.Store
+	is atomic.Bool
+}
+
+func (f *full) Write(ctx context.Context, do func(store.Tx) error) error {
+	if f.is.Load() {
+		return compute.Errorf(compute.Unavailable, "the disk is full")
+	}
+	return f.Store.Write(ctx, do)
+}
+
+func TestScripts_NoWorkerStartsThatTheyCannotCount(t *testing.T) {
+	t.Parallel()
+	var db *full
+	s := newStage(t, func(one store.Store) store.Store {
+		db = &full{Store: one}
+		return db
+	})
+	s.set(`{"coldStart":{"load":60000},"answers":[{"output":1}]}`)
+	s.work(0)
+	db.is.Store(true)
+	id := s.submit()
+	s.work(0)
+	s.work(30 * time.Second)
+	require.Equal(t, compute.JobInQueue, s.job(id).Status)
+
+	db.is.Store(false)
+	s.work(time.Minute) // the pause after what failed
+	require.Equal(t, compute.JobInQueue, s.job(id).Status, "its worker starts now")
+	s.work(time.Minute)
+	s.work(sim.DefaultBoot)
+	require.Equal(t, compute.JobCompleted, s.job(id).Status)
+}
+
 func TestScripts_AreReadAgainAfterAFailure(t *testing.T) {
 	t.Parallel()
 	var db *deaf

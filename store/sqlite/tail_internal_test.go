@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"encoding/binary"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 
@@ -45,4 +47,17 @@ func TestReadIndex_WaitsForWhoIsInTheMiddleOfACommit(t *testing.T) {
 		_, err = readIndex(&r)
 		require.ErrorContains(t, err, "never at rest")
 	})
+}
+
+func TestFollowed_FilesThatCannotBeOpenedAreOpenedLater(t *testing.T) {
+	t.Parallel()
+	f := followed{db: &DB{path: filepath.Join(t.TempDir(), "berth.db")}}
+	for _, end := range []string{"", "-wal", "-shm"} {
+		require.ErrorIs(t, f.open(), os.ErrNotExist, end)
+		require.NoError(t, os.WriteFile(f.db.path+end, nil, 0o600))
+	}
+	require.NoError(t, f.open())
+	for _, file := range []*os.File{f.file, f.log, f.index} {
+		require.NoError(t, file.Close())
+	}
 }
