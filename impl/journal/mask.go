@@ -125,7 +125,7 @@ func lookedFor(credentials []string) []string {
 var secretHeaders = []string{"authorization", "proxy-authorization", "cookie", "set-cookie"}
 
 // secretParts say of the name of any other header that its value is secret.
-var secretParts = []string{"token", "secret", "password", "api-key", "apikey", "api_key"}
+var secretParts = []string{"token", "secret", "password", "passwd", "credential", "api-key", "apikey", "api_key", "access-key"}
 
 // header masks the value of a header.
 func header(name, value string, credentials []string) string {
@@ -170,7 +170,7 @@ func path(escaped string, credentials []string) string {
 }
 
 // secretWords say of a name that what it names is secret.
-var secretWords = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "KEY", "APIKEY", "CREDENTIAL", "CREDENTIALS", "AUTH"}
+var secretWords = []string{"PASSWORD", "PASSWD", "PASS", "PWD", "PASSPHRASE", "SECRET", "SECRETS", "TOKEN", "KEY", "APIKEY", "SSHKEY", "CREDENTIAL", "CREDENTIALS", "AUTH"}
 
 // SecretName reports whether the name of a variable says that it is secret, as those of passwords, tokens and keys do; public keys are not.
 func SecretName(name string) bool {
@@ -246,13 +246,28 @@ func (s Secrets) absentIn(body []byte) bool {
 	if len(s.Names) > 0 || s.Pairs && bytes.IndexByte(body, '=') >= 0 || bytes.Contains(body, []byte(`\u`)) {
 		return false
 	}
-	named := func(name string) bool { return bytes.Contains(body, []byte(name)) }
+	named := func(name string) bool { return containsFold(body, name) }
 	return !slices.ContainsFunc(s.Maps, named) && !slices.ContainsFunc(s.Objects, named) && !slices.ContainsFunc(s.Whole, named)
+}
+
+// containsFold reports whether a body has a name, in small letters or capitals.
+func containsFold(body []byte, name string) bool {
+	for i := 0; i+len(name) <= len(body); i++ {
+		if body[i]|0x20 == name[0]|0x20 && strings.EqualFold(string(body[i:i+len(name)]), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// listed reports whether a name is one of those, in small letters or capitals: what is misspelled is refused, and as secret.
+func listed(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
 // perhapsIn reports whether something may be secret in the rest of a body, which is no JSON.
 func (m *masker) perhapsIn(rest []byte) bool {
-	return !m.absentIn(rest) || slices.ContainsFunc(m.stack, func(l level) bool { return slices.Contains(m.Maps, l.name) || slices.Contains(m.Objects, l.name) })
+	return !m.absentIn(rest) || slices.ContainsFunc(m.stack, func(l level) bool { return listed(m.Maps, l.name) || listed(m.Objects, l.name) })
 }
 
 // masker goes through a JSON body.
@@ -345,10 +360,10 @@ func (m *masker) secretNext() bool {
 	if at.list {
 		return false
 	}
-	if slices.ContainsFunc(m.Names, func(name string) bool { return strings.EqualFold(name, at.name) }) || slices.Contains(m.Whole, at.name) {
+	if listed(m.Names, at.name) || listed(m.Whole, at.name) {
 		return true
 	}
-	return (m.isMap(len(m.stack)-2) || m.isObject(len(m.stack)-2)) && SecretName(at.name)
+	return m.hasVariables() && SecretName(at.name)
 }
 
 // perhapsNext reports whether a value that comes next would be secret by what it is itself, or by what comes after it.
@@ -366,19 +381,24 @@ func (m *masker) perhapsNext() bool {
 
 // isMap reports whether the member that a level stands at is one of Maps.
 func (m *masker) isMap(i int) bool {
-	return i >= 0 && !m.stack[i].list && slices.Contains(m.Maps, m.stack[i].name)
+	return i >= 0 && !m.stack[i].list && listed(m.Maps, m.stack[i].name)
 }
 
-// isObject likewise of Objects.
-func (m *masker) isObject(i int) bool {
-	return i >= 0 && !m.stack[i].list && slices.Contains(m.Objects, m.stack[i].name)
+// hasVariables reports whether the object that the masker is in is one of Maps or Objects, or an object in one.
+func (m *masker) hasVariables() bool {
+	for i := len(m.stack) - 2; i >= 0 && !m.stack[i].list; i-- {
+		if m.isMap(i) || listed(m.Objects, m.stack[i].name) {
+			return true
+		}
+	}
+	return false
 }
 
 // scalar notes a value that is secret.
 func (m *masker) scalar(at span, text string, isText bool) {
 	depth := len(m.stack)
 	if m.secretNext() {
-		if !isText || !m.isMap(depth-2) && !m.isObject(depth-2) || !reference().MatchString(text) {
+		if !isText || !m.hasVariables() || !reference().MatchString(text) {
 			m.spans = append(m.spans, at)
 		}
 		return

@@ -182,7 +182,7 @@ func TestExchange_MasksBeforeItCuts(t *testing.T) {
 
 func TestSecretName(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"PASSWORD", "PGPASSWORD", "db_password", "HF_TOKEN", "apiKey", "AWS_SECRET_ACCESS_KEY", "accessSecret", "CLIENTSECRET", "JUPYTER_PASSWORD"} {
+	for _, name := range []string{"PASSWORD", "PGPASSWORD", "db_password", "HF_TOKEN", "apiKey", "AWS_SECRET_ACCESS_KEY", "accessSecret", "CLIENTSECRET", "JUPYTER_PASSWORD", "DB_PASS", "MYSQL_PWD", "SSHKEY"} {
 		require.True(t, SecretName(name), name)
 	}
 	for _, name := range []string{"", "EPOCHS", "MONKEY", "TOKENIZERS", "PUBLIC_KEY", "PATH", "max_tokens", "AUTHOR"} {

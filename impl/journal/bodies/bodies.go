@@ -5,6 +5,7 @@ package bodies
 import (
 	"bytes"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -77,6 +78,9 @@ const problemJSON = "application/problem+json"
 // Conceal says what is secret in the bodies of an exchange by its operation, and of a document of GraphQL what it asks for. Without graphql,
 // documents are bodies of an unknown operation.
 func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
+	if e.Operation == journal.OperationGraphQL {
+		e.Query = withoutDocument(e.Query)
+	}
 	if e.Operation == journal.OperationGraphQL && graphql != nil {
 		asked, masked, answer := graphql(e.Request.Body)
 		e.Document = asked
@@ -102,6 +106,29 @@ func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
 	} else {
 		e.Response.Mask = ofJSON(secrets.response) // of a service that calls it otherwise
 	}
+}
+
+// documents are the parameters by which other servers of GraphQL take what is asked for. Here such a request is refused.
+var documents = []string{"query", "variables", "extensions"}
+
+// plainName is of a parameter, and no document that was sent in the place of one.
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w.-]*$`) })
+
+// withoutDocument gives the query of an address without what it asks for, which may be a mutation with a secret.
+func withoutDocument(query string) string {
+	if query == "" {
+		return ""
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		if !plainName().MatchString(name) {
+			pairs[i] = journal.Masked
+		} else if value != "" && slices.ContainsFunc(documents, func(one string) bool { return strings.EqualFold(one, name) }) {
+			pairs[i] = name + "=" + journal.Masked
+		}
+	}
+	return strings.Join(pairs, "&")
 }
 
 // ofJSON masks what is secret in a body that seems to be JSON. Any other one is shown: no document says what is in it.

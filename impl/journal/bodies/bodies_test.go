@@ -47,3 +47,37 @@ func TestConceal_WhatIsWriteOnlyIsSecretWhereverARequestHasIt(t *testing.T) {
 		require.Equal(t, c.body, string(e.Response.Mask([]byte(c.body), false)), "answers have none of it")
 	}
 }
+
+func TestConceal_DocumentsInAddressesAreSecret(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"":             "",
+		"api_key=k&x=": "api_key=k&x=",
+		"query=mutation%7BsecretCreate(input%3A%7Bvalue%3A%22hunter22%22%7D)%7Bid%7D%7D&operationName=o": "query=***&operationName=o",
+		"Variables=%7B%22v%22%3A%22hunter22%22%7D&extensions=hunter22":                                   "Variables=***&extensions=***",
+		"mutation{secretCreate(input:{value:\"hunter22\"}){id}}":                                         "***",
+		"%71uery=hunter22": "***",
+	} {
+		e := journal.Exchange{Operation: journal.OperationGraphQL, Query: query}
+		bodies.Known().Conceal(&e, nil)
+		require.Equal(t, want, e.Query)
+	}
+	e := journal.Exchange{Operation: "listPods", Query: "query=shown"}
+	bodies.Known().Conceal(&e, nil)
+	require.Equal(t, "query=shown", e.Query)
+}
+
+func TestConceal_MisspelledMembersAreAsSecret(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ operation, body, want string }{
+		{"createPod", `{"ENV":{"HF_TOKEN":"hunter22","N":"3"}}`, `{"ENV":{"HF_TOKEN":"***","N":"3"}}`},
+		{"createPod", `{"env":{"x":{"HF_TOKEN":"hunter22","N":"3"},"y":[{"HF_TOKEN":"shown"}]}}`, `{"env":{"x":{"HF_TOKEN":"***","N":"3"},"y":[{"HF_TOKEN":"shown"}]}}`},
+		{"createTemplate", `{"Env":{"DB_PASS":"hunter22"}}`, `{"Env":{"DB_PASS":"***"}}`},
+		{"run", `{"S3Config":{"accessSecret":"hunter22"}}`, `{"S3Config":{"accessSecret":"***"}}`},
+		{"run", `{"input":{"env":{"HF_TOKEN":"shown"}}}`, `{"input":{"env":{"HF_TOKEN":"shown"}}}`},
+	} {
+		e := journal.Exchange{Operation: c.operation}
+		bodies.Known().Conceal(&e, nil)
+		require.Equal(t, c.want, string(e.Request.Mask([]byte(c.body), false)), c.operation)
+	}
+}
