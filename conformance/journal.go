@@ -252,6 +252,10 @@ var _ = area(func() {
 		a := c.control("GET", "journal?limit=1", "")
 		require.GreaterOrEqual(c, a.JSON["dropped"], 1.0)
 		require.Empty(c, s.journal("resource=first"))
+		for times, ok := range map[string]bool{`{"exactly":0}`: false, `{"atMost":5}`: false, `{"atLeast":0}`: true} {
+			a := c.control("POST", "journal/verify", `{"expectations":[{"operation":"createPod","times":`+times+`}]}`)
+			require.Equal(c, ok, a.JSON["ok"], "%s %s", times, a.Body)
+		}
 		require.LessOrEqual(c, len(c.journaled("")), 2000)
 		require.GreaterOrEqual(c, len(c.journaled("")), 1990)
 		c.set("DELETE", "journal", "")

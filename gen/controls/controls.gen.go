@@ -2275,7 +2275,7 @@ type VerificationFailure struct {
 
 // VerificationResult defines model for VerificationResult.
 type VerificationResult struct {
-	// Dropped Entries that were forgotten and are not counted.
+	// Dropped Entries that were forgotten and are not counted: while there are such, no expectation of exactly or atMost so many holds.
 	Dropped  int64                 `json:"dropped"`
 	Failures []VerificationFailure `json:"failures"`
 	Ok       bool                  `json:"ok"`

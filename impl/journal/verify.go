@@ -42,7 +42,7 @@ type NearMiss struct {
 type Difference struct{ Member, Expected, Found string }
 
 // Verify holds the entries against the expectations and gives those that do not hold, and how many entries were dropped, which are not
-// counted. With inOrder, the requests that the expectations are about must also have come one after the other. The error is that of ctx.
+// counted: while there are such, nothing holds that may be exactly or at most so many. With inOrder, the requests that the expectations are about must also have come one after the other. The error is that of ctx.
 func (j *Journal) Verify(ctx context.Context, expectations []Expectation, inOrder bool) (failures []Failure, dropped int64, err error) {
 	entries, dropped := j.all()
 	slices.SortFunc(entries, func(a, b *Entry) int { return cmp.Compare(a.Arrived, b.Arrived) })
@@ -53,7 +53,7 @@ func (j *Journal) Verify(ctx context.Context, expectations []Expectation, inOrde
 			return nil, dropped, err
 		}
 
-		if why := x.wrong(len(found)); why != "" {
+		if why := x.wrong(len(found), dropped); why != "" {
 			if int64(len(found)) > x.least() { // there are too many: another one is not near
 				why, nearest = why+numbers(entries, found), nil
 			}
@@ -164,13 +164,18 @@ func (x Expectation) least() int64 {
 	return max(*x.Exactly, *x.AtLeast)
 }
 
-// wrong says what is wrong with that many entries; empty: nothing is.
-func (x Expectation) wrong(n int) string {
+// wrong says what is wrong with that many entries, where so many others were forgotten; empty: nothing is.
+func (x Expectation) wrong(n int, dropped int64) string {
 	got := int64(n)
-	if got >= x.least() && (x.Exactly == nil || got == *x.Exactly) && (x.AtMost == nil || got <= *x.AtMost) {
+	fit := got >= x.least() && (x.Exactly == nil || got == *x.Exactly) && (x.AtMost == nil || got <= *x.AtMost)
+	switch {
+	case !fit:
+		return fmt.Sprintf("expected %s, found %d", x.times(), n)
+	case dropped > 0 && (x.Exactly != nil || x.AtMost != nil):
+		return fmt.Sprintf("expected %s, found %d, but %d older requests were forgotten, which may have been such", x.times(), n, dropped)
+	default:
 		return ""
 	}
-	return fmt.Sprintf("expected %s, found %d", x.times(), n)
 }
 
 // numbers names the first entries that were found.

@@ -205,6 +205,8 @@ type recording struct {
 	mu        sync.Mutex // of a body that is still sent while the answer comes
 	x         Exchange
 	sent      sent
+	length    int64 // that the request announced; -1: not known
+	whole     bool  // the request's body was read to its end
 	head      time.Duration
 	last      time.Duration // until the last piece of the answer came, which its client has not seen yet
 	announced int64         // length of the answer; -1: not known
@@ -229,7 +231,7 @@ func (r *Recorder) begin(w http.ResponseWriter, req *http.Request) *recording {
 
 	keys := bodies.Credentials(req)
 	now := r.Clock.Now()
-	x := &recording{ResponseWriter: w, r: r, began: now, announced: -1, x: Exchange{Number: r.number, At: r.zero.Add(now.Sub(r.began))}}
+	x := &recording{ResponseWriter: w, r: r, began: now, announced: -1, length: req.ContentLength, x: Exchange{Number: r.number, At: r.zero.Add(now.Sub(r.began))}}
 	if len(keys) > 0 {
 		x.x.Key = r.keyed(keys[0])
 	}
@@ -267,6 +269,7 @@ func (b requestBody) Read(p []byte) (n int, err error) {
 	defer b.x.mu.Unlock()
 	if !b.x.ended {
 		b.x.see(&b.x.sent.request, p[:n])
+		b.x.whole = b.x.whole || errors.Is(err, io.EOF)
 	}
 	return n, err
 }
@@ -319,6 +322,9 @@ func (x *recording) end(cut bool) {
 		return
 	}
 
+	if read := x.sent.request.Length; !x.whole && (x.length < 0 || read < x.length) { // who answers before the end of a body leaves it
+		x.sent.request.Length = max(read+1, x.length)
+	}
 	line := x.r.known.masked(x.sent, x.r.Body)
 	line.Number, line.At, line.Key = x.x.Number, x.x.At, x.x.Key
 	line.HeadMs, line.TookMs = milliseconds(x.head), milliseconds(x.last)

@@ -246,3 +246,46 @@ func TestCreate_OverwritesNothing(t *testing.T) {
 	_, err := record.Create(file, "", time.Now())
 	require.ErrorIs(t, err, os.ErrExist)
 }
+
+func TestRecorder_BodyThatTheUpstreamLeavesIsNotWhole(t *testing.T) {
+	t.Parallel()
+	leave := make(chan struct{})
+	at := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v2/pods" {
+			_, _ = io.Copy(io.Discard, r.Body)
+			return
+		}
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	})
+	file := filepath.Join(t.TempDir(), "recording.jsonl")
+	w, err := record.Create(file, at, time.Now())
+	require.NoError(t, err)
+	proxy, err := record.NewRecorder(record.Settings{Upstream: record.Upstream{REST: parsed(t, at)}}, w)
+	require.NoError(t, err)
+	serve := func(method, path string, body io.Reader) int {
+		answer := httptest.NewRecorder()
+		proxy.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), method, path, body))
+		return answer.Code
+	}
+	require.Equal(t, 200, serve(http.MethodPost, "/v2/pods", strings.NewReader(`{"name":"whole"}`)))
+	require.Equal(t, 200, serve(http.MethodGet, "/v2/pods", http.NoBody))
+
+	// The rest of the body comes only once its answer is there.
+	body := io.MultiReader(strings.NewReader(`{"name":"`), after{leave}, strings.NewReader(`"}`))
+	require.Equal(t, 413, serve(http.MethodPost, "/v2/templates", body))
+	close(leave)
+	require.NoError(t, w.Close())
+
+	for _, x := range loaded(t, file).Exchanges {
+		require.Equal(t, x.Path == "/v2/templates", x.Request.Truncated, "%s %s", x.Method, x.Path)
+	}
+}
+
+// after is a reader that has nothing, and no end until then.
+type after struct{ then chan struct{} }
+
+func (a after) Read([]byte) (int, error) {
+	<-a.then
+	return 0, io.EOF
+}

@@ -280,6 +280,9 @@ func (r *reader) identify(l list, item *Item, at *yaml.Node) {
 			}
 			item.ID = string(id)
 		}
+		if item.Token != "" { // or the second key, with other scopes, would not be there
+			r.known(l.name+"/token/"+item.Token, item, "/"+memberKey, at)
+		}
 	}
 
 	if item.ID == "" {

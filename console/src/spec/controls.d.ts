@@ -2143,7 +2143,7 @@ export interface components {
             failures: components["schemas"]["VerificationFailure"][];
             /**
              * Format: int64
-             * @description Entries that were forgotten and are not counted.
+             * @description Entries that were forgotten and are not counted: while there are such, no expectation of exactly or atMost so many holds.
              */
             dropped: number;
         };
