@@ -17,13 +17,14 @@ func (c *Check) describe(o *Outcome, expected string) {
 	last := c.last
 	c.mu.Unlock()
 	if last.method != "" {
-		o.Request = c.unkeyed(last.method + " " + last.url + " " + short(last.body))
+		o.Request = strings.TrimSpace(c.unkeyed(last.method+" "+last.url) + " " + short(c.unkeyed(last.body)))
 		o.Answer = "none, or not read yet"
 	}
 	if last.answer != nil {
-		o.Answer = c.unkeyed(fmt.Sprint(last.answer.Status, " ", last.answer.Header.Get("Content-Type"), " ", short(string(last.answer.Body))))
+		head := fmt.Sprint(last.answer.Status, " ", c.unkeyed(last.answer.Header.Get("Content-Type")))
+		o.Answer = strings.TrimSpace(head + " " + short(c.unkeyed(string(last.answer.Body))))
 	}
-	o.Wanted = c.unkeyed(expected)
+	o.Wanted = strings.TrimSpace(c.unkeyed(expected))
 	o.Expected, _, _ = strings.Cut(o.Wanted, "\n")
 
 	var b strings.Builder
@@ -39,14 +40,15 @@ func (c *Check) describe(o *Outcome, expected string) {
 	o.Failure = strings.TrimSpace(b.String())
 }
 
-// unkeyed gives the text without the keys of the target, as they are and as they stand in an address.
+// unkeyed gives the text without the keys of the target, as they are and as they stand in an address. What is cut is cut afterwards: a part of a
+// key would not be found.
 func (c *Check) unkeyed(text string) string {
 	for _, key := range []string{c.ControlsKey, c.ExemptKey, c.whole} {
 		if len(key) >= 8 { // a shorter one is no secret, and part of other words
 			text = strings.NewReplacer(key, "<key>", url.QueryEscape(key), "<key>").Replace(text)
 		}
 	}
-	return strings.TrimSpace(text)
+	return text
 }
 
 // short gives the beginning of a text that may be long, or not even text.

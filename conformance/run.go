@@ -29,6 +29,8 @@ type Outcome struct {
 
 // recorder is the place where a rule fails when no go test runs it. A rule may fail in several goroutines.
 type recorder struct {
+	unkeyed func(text string) string // nil: there are no keys
+
 	mu      sync.Mutex
 	failure strings.Builder
 	skipped string
@@ -37,7 +39,11 @@ type recorder struct {
 func (r *recorder) Errorf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failure.WriteString(expectation(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	if r.unkeyed != nil {
+		text = r.unkeyed(text)
+	}
+	r.failure.WriteString(expectation(text))
 }
 
 func (r *recorder) FailNow() { runtime.Goexit() }
@@ -230,7 +236,7 @@ func (s *Suite) one(ctx context.Context, target Target, rule Rule, says spec.Rul
 	if s.ExemptKey != "" && o.Area != "rates" {
 		check.Key = s.ExemptKey
 	}
-	check.beside = beside
+	check.beside, r.unkeyed = beside, check.unkeyed
 	start := time.Now()
 	done := make(chan struct{})
 	go func() {
@@ -245,7 +251,7 @@ func (s *Suite) one(ctx context.Context, target Target, rule Rule, says spec.Rul
 	case ctx.Err() != nil || s.stopped() != nil && failure != "":
 		o.Skipped = "cut short"
 	case skipped != "":
-		o.Skipped = skipped
+		o.Skipped = check.unkeyed(skipped)
 	case failure != "":
 		check.describe(&o, failure)
 	}

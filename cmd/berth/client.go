@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/gen/controlsclient"
 	"github.com/berthdev/berth/gen/queueclient"
 	"github.com/berthdev/berth/gen/restclient"
+	"github.com/berthdev/berth/impl/record"
 	"github.com/berthdev/berth/impl/setting"
 )
 
@@ -88,10 +89,13 @@ func isBase(address string) bool {
 	return err == nil && u.Host != "" && slices.Contains([]string{"http", "https"}, u.Scheme)
 }
 
-// withoutPassword gives an address as it may be printed: one that has a password, without it. Messages end in logs of others.
+// withoutPassword gives an address as it may be printed: without a password and keys that it has. Messages end in logs of others.
 func withoutPassword(address string) string {
 	if setting.HasPassword(address) {
-		return setting.Redacted(address)
+		address = setting.Redacted(address)
+	}
+	if before, query, has := strings.Cut(address, "?"); has {
+		return before + "?" + record.MaskedQuery(query)
 	}
 	return address
 }
@@ -190,7 +194,7 @@ func (c *connection) refused(res *http.Response, body []byte) error {
 	switch status := res.StatusCode; {
 	case status/100 == 3 && leadsTo(res) != nil:
 		to := leadsTo(res)
-		f.hint = fmt.Sprintf("it leads to %s: --server should name that address, %s://%s", oneLine(to.Redacted()), to.Scheme, oneLine(to.Host))
+		f.hint = fmt.Sprintf("it leads to %s: --server should name that address, %s://%s", oneLine(withoutPassword(to.String())), to.Scheme, oneLine(to.Host))
 	case status == http.StatusUnauthorized && !c.keyed:
 		f.hint = "no key is set: make one with berth keys create where the server's data is, and export it as BERTH_KEY"
 	case status == http.StatusUnauthorized:

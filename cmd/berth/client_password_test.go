@@ -36,6 +36,7 @@ func TestClient_PasswordOfAnAddressIsNotPrinted(t *testing.T) {
 		require.NotContains(t, r.err+r.out, "hush4", "%v", args)
 		require.NotEmpty(t, r.err, args)
 	}
+	require.Contains(t, call(t.Context(), "", "pods", "list", "--server", "http://127.0.0.1:1/?api_key=hush4&x=1").err, "http://127.0.0.1:1/?api_key=***&x=1 was not reached")
 	require.Contains(t, call(t.Context(), "", "pods", "list", "--server", "http://u:hush4@127.0.0.1:1").err, "http://u:xxxxx@127.0.0.1:1 was not reached")
 	require.Contains(t, call(t.Context(), "", "pods", "list", "--server", "127.0.0.1:1").err, `"127.0.0.1:1" is not an http or https URL`)
 }

@@ -152,7 +152,7 @@ func (c *compareCommand) run(cmd *cobra.Command, file string) error {
 	keyed := slices.ContainsFunc(recording.Exchanges, func(x record.Exchange) bool { return x.Key > 0 })
 	for _, side := range []*record.Target{comparison.Left, comparison.Right} {
 		if keyed && side != nil && side.Key == "" {
-			return misuse(fmt.Errorf("the requests were sent with a key, and there is none for %s", side.REST.Redacted()), "export BERTH_KEY, or BERTH_KEY_LEFT and BERTH_KEY_RIGHT")
+			return misuse(fmt.Errorf("the requests were sent with a key, and there is none for %s", withoutPassword(side.REST.String())), "export BERTH_KEY, or BERTH_KEY_LEFT and BERTH_KEY_RIGHT")
 		}
 	}
 	report, err := comparison.Run(cmd.Context(), recording)

@@ -32,7 +32,7 @@ type reportFile struct {
 // newReports writes the files that were asked for with no rule judged yet. It fails where one cannot be written.
 func (c *conformanceCommand) newReports(rules []conformance.Rule) (r *reports, err error) {
 	contract := cmp.Or(c.target.Contract, app.Contracts()[0])
-	r = &reports{places: map[string]int{}, about: conformance.ReportOf{Target: c.target.URL, Contract: contract, Version: version, At: time.Now()}}
+	r = &reports{places: map[string]int{}, about: conformance.ReportOf{Target: withoutPassword(withoutUser(c.target.URL)), Contract: contract, Version: version, At: time.Now()}}
 	if r.outcomes, err = conformance.NotRun(rules, "the run was cut short"); err != nil {
 		return nil, err
 	}

@@ -209,6 +209,32 @@ func TestConformance_WritesAPageWhateverComesOfTheRun(t *testing.T) {
 	require.Contains(t, read(), "The run ended before its rules: the target does not answer: 127.0.0.1:1: ")
 }
 
+// What is shown of the addresses is read by others.
+func TestConformance_NothingShowsThePasswordOfTheTarget(t *testing.T) {
+	t.Parallel()
+	var named atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Header.Get("Authorization"), "Basic") {
+			named.Add(1)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"pods":[]}`))
+	}))
+	defer other.Close()
+	path := filepath.Join(t.TempDir(), "report.html")
+	at := strings.Replace(other.URL, "http://", "http://user4:hush4@", 1) + "/"
+	j, r := judge(t.Context(), t, exitFailed, 2, "--target", at, "--queue-target", at, "--key", "brt_secret_key", "--only", "pods.get.unknown,auth.required", "--html", path)
+	page, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, text := range []string{r.out, r.err, string(page), j.Cases[0].Failure.Text + j.Cases[1].Failure.Text} {
+		require.NotContains(t, text, "hush4")
+		require.NotContains(t, text, "user4")
+	}
+	require.Contains(t, string(page), "<code>"+other.URL+"/</code>")
+	require.Contains(t, j.Cases[1].Failure.Text, "GET "+other.URL+"/v2/pods/nosuchpod\n")
+	require.Zero(t, named.Load(), "a request without a key has none")
+}
+
 func TestConformance_RefusesAReportThatCannotBeWrittenBeforeItAsksAnything(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64

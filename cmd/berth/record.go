@@ -74,7 +74,7 @@ Bodies longer than --body, and everything after the first --most exchanges, are 
 			if err != nil {
 				return err
 			}
-			file, err := record.Create(args[0], upstream.REST.Redacted(), time.Now())
+			file, err := record.Create(args[0], withoutPassword(upstream.REST.String()), time.Now())
 			if err != nil {
 				return errors.Join(existing(err), l.Close())
 			}
@@ -84,7 +84,7 @@ Bodies longer than --body, and everything after the first --most exchanges, are 
 			if err != nil {
 				return errors.Join(err, l.Close(), file.Close())
 			}
-			err = front(cmd, l, proxy, fmt.Sprintf("records what goes to %s in %s", upstream.REST.Redacted(), args[0]))
+			err = front(cmd, l, proxy, fmt.Sprintf("records what goes to %s in %s", withoutPassword(upstream.REST.String()), args[0]))
 			proxy.Wait(cutTime) // streams were cut off a moment ago: they are kept as far as they were read
 			return errors.Join(err, file.Close())
 		},

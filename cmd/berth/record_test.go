@@ -83,6 +83,36 @@ func TestRecord_PlayAndCompare(t *testing.T) {
 	require.Zero(t, call(t.Context(), "", append(against, "--ignore", "/name")...).code)
 }
 
+// The query of the upstream is added to those of the client: it is where a key may stand.
+func TestRecord_KeepsAndPrintsNoKeyOfTheUpstream(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	file := filepath.Join(t.TempDir(), "session.jsonl")
+	secrets := strings.Replace(s.server.URL(), "http://", "http://u:hush4@", 1) + "/?api_key=hush5&x=1&token=hush6"
+	ctx, cancel := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	cmd := newCommand()
+	cmd.SetArgs([]string{"record", file, "--upstream", secrets, "--listen", "127.0.0.1:0"})
+	cmd.SetOut(in)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.ExecuteContext(ctx) }()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	cancel()
+	require.NoError(t, <-ended)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+
+	shown := strings.Replace(s.server.URL(), "http://", "http://u:xxxxx@", 1) + "/?api_key=***&x=1&token=***"
+	require.Contains(t, line, "records what goes to "+shown+" in ")
+	var first struct{ Upstream string }
+	require.NoError(t, json.Unmarshal(text, &first))
+	require.Equal(t, shown, first.Upstream)
+
+	require.NoError(t, os.WriteFile(file, []byte(`{"recording":1}`+"\n"+`{"number":1,"method":"GET","path":"/v2/pods","status":200,"key":1}`+"\n"), 0o600))
+	require.Contains(t, call(t.Context(), "", "compare", file, "--against", "http://u:hush4@a/?api_key=hush5").err, "there is none for http://u:xxxxx@a/?api_key=***\n")
+}
+
 func TestRecord_KeepsStreamsThatAreCutAsFarAsTheyWere(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})

@@ -136,6 +136,9 @@ func header(name, value string, credentials []string) string {
 	return string(Text([]byte(value), credentials...))
 }
 
+// Query masks the query of an address that is no request's.
+func Query(raw string) string { return query(raw, nil) }
+
 // query masks a query as it was sent: the values of parameters that carry a key.
 func query(raw string, credentials []string) string {
 	if raw == "" {

@@ -187,6 +187,9 @@ func messageOf(m journal.Message, without []string) Message {
 	return made
 }
 
+// MaskedQuery gives the query of an address as that of an exchange is kept: parameters that carry a key are masked.
+func MaskedQuery(raw string) string { return journal.Query(raw) }
+
 // address is the path and the query, as they were sent.
 func (x *Exchange) address() string {
 	if x.Query == "" {

@@ -97,7 +97,7 @@ func (w *walk) operations() {
 			w.parameter(name+"/parameters/"+key, x.(object), y.(object))
 		})
 		w.body(name+"/requestBody", a, b)
-		w.both(name+"/responses", a["responses"].(object), b["responses"].(object), func(status string, x, y any) {
+		w.both(name+"/responses", responses(a), responses(b), func(status string, x, y any) {
 			w.response(name+"/responses/"+status, x, y)
 		})
 		if security {
@@ -124,10 +124,13 @@ func (d Document) operations() object {
 	all := object{}
 	for path, item := range d.root["paths"].(object) {
 		item, _ := d.resolve(item)
+		if isExtension(path) {
+			continue
+		}
 		shared, _ := item["parameters"].([]any)
 		for method, op := range item {
 			fields, ok := op.(object)
-			if _, has := fields["responses"].(object); !ok || !has {
+			if _, has := fields["responses"].(object); !ok || !has && !isMethod(method) {
 				continue
 			}
 			fields = maps.Clone(fields)
@@ -140,6 +143,12 @@ func (d Document) operations() object {
 		}
 	}
 
+	return all
+}
+
+// responses gives the answers of an operation, which need not say any.
+func responses(op object) object {
+	all, _ := op["responses"].(object)
 	return all
 }
 
@@ -166,7 +175,8 @@ func (d Document) security(op object) any {
 	shown := []any{}
 	for _, way := range ways {
 		var schemes []any
-		for name, scopes := range way.(object) {
+		way, _ := way.(object)
+		for name, scopes := range way {
 			scheme, _ := d.resolve(d.target("#/components/securitySchemes/" + name))
 			scheme = structure(scheme)
 			delete(scheme, "bearerFormat") // for people
@@ -271,7 +281,8 @@ func (w *walk) content(at string, a, b object) {
 		return c
 	}
 	w.both(at, media(a), media(b), func(kind string, x, y any) {
-		p, q := x.(object), y.(object)
+		p, _ := x.(object)
+		q, _ := y.(object)
 		w.schema(at+"/"+kind, p["schema"], q["schema"])
 		w.others(at+"/"+kind, p, q, "schema")
 	})

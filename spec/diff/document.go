@@ -89,6 +89,7 @@ func Parse(text []byte) (Document, error) {
 
 func document(root *yaml.Node) (Document, error) {
 	d := Document{schemas: map[uintptr]schema{}}
+	textKeys(root)
 	if err := root.Decode(&d.root); err != nil {
 		return d, err
 	}
@@ -101,8 +102,59 @@ func document(root *yaml.Node) (Document, error) {
 	if _, ok := d.root["paths"].(object); !ok {
 		return d, fmt.Errorf("it has no paths: it is no OpenAPI document")
 	}
-	return d, d.checkReferences(d.root)
+	if err := d.checkReferences(d.root); err != nil {
+		return d, err
+	}
+	return d, d.checkPaths()
 }
+
+// textKeys makes text of the keys of all mappings, as JSON has them: a status without quotes is a number in YAML, and its mapping would be no
+// object. What an alias leads to is not changed where it stands as a value.
+func textKeys(n *yaml.Node) {
+	for i, child := range n.Content {
+		if n.Kind != yaml.MappingNode || i%2 == 1 {
+			textKeys(child)
+			continue
+		}
+		if child.Kind == yaml.AliasNode {
+			child = child.Alias
+		}
+		if child.Kind == yaml.ScalarNode && child.ShortTag() != "!!merge" {
+			n.Content[i] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: child.Value, Line: child.Line, Column: child.Column}
+		}
+	}
+}
+
+// checkPaths fails at what would be passed over as if it were not there: a path, an operation or its responses that are no object.
+func (d Document) checkPaths() error {
+	for path, item := range d.root["paths"].(object) {
+		if isExtension(path) {
+			continue
+		}
+		operations, _ := d.resolve(item)
+		if operations == nil {
+			return fmt.Errorf("paths: %s: it is to be an object", path)
+		}
+		for method, op := range operations {
+			fields, ok := op.(object)
+			if !ok && isMethod(method) {
+				return fmt.Errorf("paths: %s: %s: it is to be an object", path, method)
+			}
+			responses := fields["responses"]
+			if _, ok := responses.(object); !ok && responses != nil && isMethod(method) {
+				return fmt.Errorf("paths: %s: %s: responses: it is to be an object", path, method)
+			}
+		}
+	}
+	return nil
+}
+
+// isMethod reports whether the member of a path is an operation by its name.
+func isMethod(name string) bool {
+	return slices.Contains([]string{"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}, strings.ToLower(name))
+}
+
+func isExtension(name string) bool { return strings.HasPrefix(name, "x-") }
 
 // Part parts the paths for which of gives true from the others.
 func (d Document) Part(of func(path string) bool) (part, others Document) {
@@ -283,8 +335,10 @@ func merge(into, part object) {
 		case !there:
 			into[key] = value
 		case key == "properties":
-			both := maps.Clone(value.(object))
-			for name, property := range have.(object) {
+			properties, _ := value.(object)
+			before, _ := have.(object)
+			both := both(properties, nil)
+			for name, property := range before {
 				if first, ok := both[name]; ok {
 					property = object{"allOf": []any{property, first}}
 				}
@@ -292,8 +346,10 @@ func merge(into, part object) {
 			}
 			into[key] = both
 		case key == "required":
-			all := slices.Clone(have.([]any))
-			for _, name := range value.([]any) {
+			before, _ := have.([]any)
+			all := slices.Clone(before)
+			names, _ := value.([]any)
+			for _, name := range names {
 				if !slices.Contains(all, name) {
 					all = append(all, name)
 				}
@@ -310,7 +366,7 @@ var prose = []string{"description", "summary", "title", "example", "examples", "
 func structure(m object) object {
 	plain := object{}
 	for key, value := range m {
-		if !slices.Contains(prose, key) && !strings.HasPrefix(key, "x-") {
+		if !slices.Contains(prose, key) && !isExtension(key) {
 			plain[key] = value
 		}
 	}
@@ -342,7 +398,7 @@ func (d Document) Operations() (all []Operation) {
 		body, _ := d.resolve(op["requestBody"])
 		content, _ := body["content"].(object)
 		if media, ok := content["application/json"].(object); ok {
-			o.Body = d.whole(media["schema"], nil).(object)
+			o.Body, _ = d.whole(media["schema"], nil).(object)
 		}
 		all = append(all, o)
 	}

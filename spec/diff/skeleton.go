@@ -152,7 +152,7 @@ func (s *skeleton) operation(d Difference, at string, rest []string) {
 	case len(rest) == 2 && rest[0] == "parameters" && d.A == Absent:
 		s.update(object{"parameters": []any{s.parameter(s.b.parameters(op)[rest[1]].(object))}}, "paths", path, method)
 	case len(rest) == 2 && rest[0] == "responses" && d.A == Absent:
-		s.update(object{rest[1]: s.answer(op["responses"].(object)[rest[1]])}, "paths", path, method, "responses")
+		s.update(object{rest[1]: s.answer(responses(op)[rest[1]])}, "paths", path, method, "responses")
 	case len(rest) == 2 && rest[0] == "responses" && d.B == Absent:
 		s.remove("paths", path, method, "responses", rest[1])
 	}
@@ -160,7 +160,8 @@ func (s *skeleton) operation(d Difference, at string, rest []string) {
 
 // described writes an operation of b.
 func (s *skeleton) described(op object) object {
-	own := object{"summary": "To be written.", "responses": object{}}
+	answers := object{}
+	own := object{"summary": "To be written.", "responses": answers}
 	if id, ok := op["operationId"]; ok {
 		own["operationId"] = id
 	}
@@ -175,8 +176,8 @@ func (s *skeleton) described(op object) object {
 	if body, _ := s.b.resolve(op["requestBody"]); body != nil {
 		own["requestBody"] = object{"required": orElse(body["required"], false), "content": s.media(body)}
 	}
-	for status, answer := range op["responses"].(object) {
-		own["responses"].(object)[status] = s.answer(answer)
+	for status, answer := range responses(op) {
+		answers[status] = s.answer(answer)
 	}
 	return own
 }
@@ -212,7 +213,8 @@ func (s *skeleton) media(m object) object {
 	own := object{}
 	content, _ := m["content"].(object)
 	for kind, c := range content {
-		own[kind] = object{"schema": s.plain(c.(object)["schema"])}
+		c, _ := c.(object)
+		own[kind] = object{"schema": s.plain(c["schema"])}
 	}
 	return own
 }
@@ -306,7 +308,8 @@ func (s *skeleton) plain(node any) any {
 		switch key {
 		case "properties":
 			properties := object{}
-			for name, p := range value.(object) {
+			given, _ := value.(object)
+			for name, p := range given {
 				properties[name] = s.plain(p)
 			}
 			own[key] = properties
@@ -314,7 +317,8 @@ func (s *skeleton) plain(node any) any {
 			own[key] = s.plain(value)
 		case "oneOf", "anyOf", "allOf":
 			var branches []any
-			for _, branch := range value.([]any) {
+			given, _ := value.([]any)
+			for _, branch := range given {
 				branches = append(branches, s.plain(branch))
 			}
 			own[key] = branches

@@ -10,6 +10,7 @@ const { Connection } = require("./connection.cjs");
 const { Clock, Faults, Inbox, Jobs, Journal, Scripts, States, Webhooks, Why, query } = require("./controls.cjs");
 const { Worker } = require("./worker.cjs");
 
+const START = 60_000; // milliseconds that a server may take to be ready
 const STOP = 30_000; // milliseconds that a server may take to end
 
 const COMMAND = ["serve", "--json", "--test-controls", "--listen", "127.0.0.1:0", "--private-webhooks", "--log-level", "debug"];
@@ -241,28 +242,58 @@ if (Symbol.asyncDispose) {
 async function start({ args = [], program, directory = os.tmpdir(), seed } = {}) {
   const found = findProgram(program);
   const folder = fs.mkdtempSync(path.join(directory, "berth-"));
+  let child, ended;
+  try {
+    child = launch(folder, [found, ...COMMAND, ...kept(folder, args), ...seeded(folder, seed), ...args]);
+    ended = once(child, "exit").then(([code, signal]) => code ?? signal);
+    return new Server(await ready(child), child, ended, folder);
+  } catch (cause) {
+    if (!child) throw remove(folder, cause);
+    await end(child, ended);
+    const text = fs.readFileSync(path.join(folder, "log"), "utf8");
+    throw remove(folder, new Error(`${found} did not start; its log ends with:\n${lastLines(text)}`, { cause }));
+  }
+}
+
+/** Starts the program, whose log is in the folder. */
+function launch(folder, command) {
   const log = fs.openSync(path.join(folder, "log"), "w");
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_")));
   env.BERTH_CONFIG = os.devNull; // what the machine has set is not of the test
   env.TMPDIR = folder; // where its database is: it goes with the folder, however the server ends
-  const child = spawn("/bin/sh", ["-c", GUARD, "berth", found, ...COMMAND, ...kept(folder, args), ...seeded(folder, seed), ...args], {
-    env,
-    stdio: ["pipe", "pipe", log],
-    detached: true,
-  });
-  fs.closeSync(log);
-  child.stdin.on("error", () => {}); // it ended by itself
-  const ended = once(child, "exit").then(([code, signal]) => code ?? signal);
+  try {
+    const child = spawn("/bin/sh", ["-c", GUARD, "berth", ...command], { env, stdio: ["pipe", "pipe", log], detached: true });
+    child.stdin.on("error", () => {}); // it ended by itself
+    return child;
+  } finally {
+    fs.closeSync(log);
+  }
+}
 
+/** Reads the one line that the program prints when it is ready, for a minute at the most. */
+async function ready(child) {
   const lines = createInterface(child.stdout);
-  const line = await Promise.race([once(lines, "line").then(([text]) => text), once(lines, "close").then(() => undefined)]);
-  lines.close();
-  if (line !== undefined) return new Server(JSON.parse(line), child, ended, folder);
+  let timer;
+  const late = new Promise((resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`it printed nothing for ${START / 1000} seconds`)), START);
+  });
+  try {
+    const line = await Promise.race([once(lines, "line").then(([text]) => text), once(lines, "close").then(() => ""), late]);
+    const said = JSON.parse(line);
+    for (const name of ["url", "queueUrl", "key", "controlsKey"]) {
+      if (typeof said?.[name] !== "string") throw new Error(`its first line has no ${name}`);
+    }
+    return said;
+  } finally {
+    clearTimeout(timer);
+    lines.close();
+  }
+}
 
-  await end(child, ended);
-  const text = fs.readFileSync(path.join(folder, "log"), "utf8");
-  fs.rmSync(folder, { recursive: true });
-  throw new Error(`${found} did not start; its log ends with:\n${lastLines(text)}`);
+/** Removes the folder of a server that did not start, and gives the error. */
+function remove(folder, error) {
+  fs.rmSync(folder, { recursive: true, force: true });
+  return error;
 }
 
 /** Gives the arguments that say where the server keeps its database: nowhere, unless the caller says where. */

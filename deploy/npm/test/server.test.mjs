@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -228,6 +228,63 @@ test("it is disposed of by await using", { skip: !Symbol.asyncDispose }, async (
 test("arguments that make no sense fail with what the program says", async (t) => {
   const directory = folder(t);
   await assert.rejects(start({ directory, args: ["--nonsense"] }), /did not start; .*unknown flag: --nonsense/s);
+  assert.deepEqual(readdirSync(directory), []);
+});
+
+/** Writes a program that says so much, and then goes on until it is ended. Gives its path, and what reads its process, once it is one. */
+function talker(t, says) {
+  const program = join(folder(t), "berth");
+  const lines = ["#!/bin/sh", 'echo "what it logs" >&2', 'echo $$ >"$0.new" && mv "$0.new" "$0.pid"', says, "exec sleep 600", ""];
+  writeFileSync(program, lines.join("\n"), { mode: 0o755 });
+  const pid = async () => {
+    for (const end = Date.now() + 30_000; !existsSync(program + ".pid"); ) {
+      assert.ok(Date.now() < end, "the program does not run");
+      await new Promise(setImmediate);
+    }
+    return Number(readFileSync(program + ".pid", "utf8"));
+  };
+  return { program, pid };
+}
+
+/** Whether there is such a process. */
+function runs(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("a program that prints nothing did not start after a minute, and is ended", async (t) => {
+  const [directory, silent] = [folder(t), talker(t, "")];
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const starting = start({ directory, program: silent.program });
+  const refused = assert.rejects(starting, /\/berth did not start; its log ends with:\nwhat it logs/);
+  const pid = await silent.pid();
+  assert.ok(runs(pid));
+  t.mock.timers.tick(60_000);
+  await refused;
+  assert.ok(!runs(pid));
+  assert.deepEqual(readdirSync(directory), []);
+});
+
+for (const [what, says] of [
+  ["no JSON", "echo hello"],
+  ["no object", "echo null"],
+  ["no key of the controls", `echo '{"url":"http://127.0.0.1:1","queueUrl":"http://127.0.0.1:1","key":"k","endpoints":{}}'`],
+]) {
+  test(`a program whose first line has ${what} did not start, and is ended`, async (t) => {
+    const [directory, other] = [folder(t), talker(t, says)];
+    await assert.rejects(start({ directory, program: other.program }), /\/berth did not start; its log ends with:\nwhat it logs/);
+    assert.ok(!runs(await other.pid()));
+    assert.deepEqual(readdirSync(directory), []);
+  });
+}
+
+test("a seed that cannot be written leaves no directory", async (t) => {
+  const directory = folder(t);
+  await assert.rejects(start({ directory, program: process.execPath, seed: { n: 1n } }), TypeError);
   assert.deepEqual(readdirSync(directory), []);
 });
 

@@ -1,0 +1,47 @@
+package conformance
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// failed describes the failure of a rule whose last request and answer are given.
+func failed(t *testing.T, last exchange, fail func(c *Check)) (o Outcome) {
+	t.Helper()
+	s := &Suite{Target: Target{URL: "http://h", Key: "brt_key_that_is_whole", ControlsKey: "controls_key_of_it"}}
+	r := &recorder{}
+	c := s.NewCheck(t.Context(), r, r.skip)
+	r.unkeyed = c.unkeyed
+	c.note(last)
+	done := make(chan struct{})
+	go func() { // FailNow ends it
+		defer close(done)
+		fail(c)
+	}()
+	<-done
+	failure, _ := r.outcome()
+	c.describe(&o, failure)
+	return o
+}
+
+// A text is cut at 600 bytes: what is left of a key there is no key that could be found afterwards.
+func TestDescribe_NoPartOfAKeyIsShownWhereATextIsCut(t *testing.T) {
+	t.Parallel()
+	const key = "brt_key_that_is_whole"
+	for cut := range len(key) + 2 {
+		long := strings.Repeat("x", 600-cut) + key + strings.Repeat("y", 100)
+		answer := &Answer{Status: 500, Header: http.Header{"Content-Type": {"text/plain"}}, Body: []byte(long)}
+		o := failed(t, exchange{method: "POST", url: "http://h/" + key, body: long, answer: answer}, func(c *Check) { require.Fail(c, long) })
+		for _, text := range []string{o.Request, o.Answer, o.Wanted, o.Failure, o.Expected} {
+			require.NotContains(t, text, key[:2], "at %d: %s", cut, text)
+			require.Contains(t, text, "x")
+		}
+	}
+
+	o := failed(t, exchange{method: "GET", url: "http://h/"}, func(c *Check) { require.Equal(c, 1, 2, "as said") })
+	require.Equal(t, "GET http://h/", o.Request)
+	require.Equal(t, "Not equal: \nexpected: 1\nactual  : 2\nas said", o.Wanted, "without where it stands in the tests")
+}
