@@ -305,6 +305,9 @@ func crowded(err error) bool { return compute.CodeOf(err) == compute.Unavailable
 // answered finishes the answer of a worker.
 func answered(res *http.Response) error {
 	v, _ := res.Request.Context().Value(visitKey{}).(*visit)
+	if err := checkStatus(res, "worker"); err != nil {
+		return err
+	}
 	if res.ContentLength > MostOfEndpoint {
 		return refusal{status: http.StatusBadGateway, detail: "the answer of the worker is over the limit of " + strconv.Itoa(MostOfEndpoint) + " bytes"}
 	}

@@ -108,6 +108,9 @@ func (p *Proxy) newRelay() *httputil.ReverseProxy {
 		ModifyResponse: func(res *http.Response) error {
 			to := targetOf(res.Request)
 			to.patience.end()
+			if err := checkStatus(res, "pod"); err != nil {
+				return err
+			}
 			if to.prefix != "" {
 				sandbox(res.Header)
 			}

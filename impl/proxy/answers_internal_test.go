@@ -1,0 +1,66 @@
+package proxy
+
+// This file holds what programs in pods and workers may answer, byte by byte, against what a client gets to see.
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// scripted has a program serve each connection as do says, which closes it in the end, and gives its port.
+func scripted(t *testing.T, do func(conn net.Conn)) (port int) {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = conn.Close() }()
+				do(conn)
+			}()
+		}
+	}()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// saying is a program that answers each head of a request with the text.
+func saying(text string) func(net.Conn) {
+	return func(conn net.Conn) {
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+			_, _ = io.WriteString(conn, text)
+		}
+	}
+}
+
+// both gives a server whose pod and whose only worker are the program, and the lines that lead a request to each of them.
+func both(t *testing.T, do func(net.Conn)) (s *server, hosts map[string]string) {
+	port := scripted(t, do)
+	c := newCrew(t, nil)
+	c.add(0, uint16(port)) //nolint:gosec // a port
+	c.live = []compute.PublishedPort{{Private: 8888, Public: port, Type: "http"}}
+	return c.server, map[string]string{"pod": "Host: " + ours + "\r\n", "worker": "Host: " + endpoint + ".localhost\r\nAuthorization: Bearer good\r\n"}
+}
+
+func TestAnswers_AStatusBelow100IsNone(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"000", "042", "099"} {
+		s, hosts := both(t, saying("HTTP/1.1 "+status+" Odd\r\nContent-Length: 2\r\n\r\nno"))
+		for who, host := range hosts {
+			answer := s.raw(t, "GET / HTTP/1.1\r\n"+host+"Connection: close\r\n\r\n")
+			require.True(t, strings.HasPrefix(answer, "HTTP/1.1 502 "), "%s: %s", status, answer)
+			require.Contains(t, answer, "the "+who+" answered with a status below 100")
+		}
+	}
+}
