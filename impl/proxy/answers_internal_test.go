@@ -4,6 +4,7 @@ package proxy
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -62,5 +63,16 @@ func TestAnswers_AStatusBelow100IsNone(t *testing.T) {
 			require.True(t, strings.HasPrefix(answer, "HTTP/1.1 502 "), "%s: %s", status, answer)
 			require.Contains(t, answer, "the "+who+" answered with a status below 100")
 		}
+	}
+}
+
+// TestAnswers_HeadOfSomethingLongHasNoBody: what its length would be is no reason to refuse it.
+func TestAnswers_HeadOfSomethingLongHasNoBody(t *testing.T) {
+	t.Parallel()
+	s, hosts := both(t, saying(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", MostOfEndpoint+1)))
+	for who, host := range hosts {
+		answer := s.raw(t, "HEAD / HTTP/1.1\r\n"+host+"Connection: close\r\n\r\n")
+		require.True(t, strings.HasPrefix(answer, "HTTP/1.1 200 "), "%s: %s", who, answer)
+		require.Contains(t, answer, fmt.Sprintf("Content-Length: %d\r\n", MostOfEndpoint+1), who)
 	}
 }

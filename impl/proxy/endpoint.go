@@ -308,7 +308,7 @@ func answered(res *http.Response) error {
 	if err := checkStatus(res, "worker"); err != nil {
 		return err
 	}
-	if res.ContentLength > MostOfEndpoint {
+	if res.ContentLength > MostOfEndpoint && res.Request.Method != http.MethodHead { // to which there is no body
 		return refusal{status: http.StatusBadGateway, detail: "the answer of the worker is over the limit of " + strconv.Itoa(MostOfEndpoint) + " bytes"}
 	}
 	res.Header.Set(workerHeader, string(v.turn.Worker))
