@@ -76,3 +76,21 @@ func TestAnswers_HeadOfSomethingLongHasNoBody(t *testing.T) {
 		require.Contains(t, answer, fmt.Sprintf("Content-Length: %d\r\n", MostOfEndpoint+1), who)
 	}
 }
+
+// TestAnswers_OfHTTP10HaveNothingBefore: a client of it takes what comes first for the answer.
+func TestAnswers_OfHTTP10HaveNothingBefore(t *testing.T) {
+	t.Parallel()
+	s, hosts := both(t, saying("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"))
+	for who, host := range hosts {
+		old, today := s.raw(t, "GET / HTTP/1.0\r\n"+host+"\r\n"), s.raw(t, "GET / HTTP/1.1\r\n"+host+"Connection: close\r\n\r\n")
+		require.True(t, strings.HasPrefix(old, "HTTP/1.0 200 ") && strings.HasSuffix(old, "\r\n\r\ndone"), "%s: %s", who, old)
+		require.NotContains(t, old, "a.css", who)
+		require.True(t, strings.HasPrefix(today, "HTTP/1.1 103 ") && strings.Contains(today, "HTTP/1.1 200 "), "%s: %s", who, today)
+	}
+
+	s, hosts = both(t, saying("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"))
+	for who, host := range hosts {
+		old := s.raw(t, "GET / HTTP/1.0\r\n"+host+"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		require.True(t, strings.HasPrefix(old, "HTTP/1.0 502 "), "%s: %s", who, old)
+	}
+}

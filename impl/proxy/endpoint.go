@@ -176,7 +176,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	}
 	go p.watch(ctx, begun.Add(processTime), good, cancel)
 
-	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
+	p.balancing.ServeHTTP(withoutHints(w, r, prefix), r)
 }
 
 // unfit refuses what leads to no pod and no worker at all.
@@ -428,7 +428,8 @@ func (p *Proxy) passOn(pr *httputil.ProxyRequest, prefix string) {
 	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // what it means is for them to say
 	pr.Out.Header.Add("Via", p.via)
 	pr.Out.Header.Del("Http2-Settings")
-	if strings.EqualFold(pr.Out.Header.Get("Upgrade"), "h2c") { // many requests in one would go by what bounds each: it is as if nobody had asked for it
+	// Many requests in one would go by what bounds each, and HTTP/1.0 has no other protocols: it is as if nobody had asked for one.
+	if strings.EqualFold(pr.Out.Header.Get("Upgrade"), "h2c") || !pr.In.ProtoAtLeast(1, 1) {
 		pr.Out.Header.Del("Upgrade")
 		pr.Out.Header.Del("Connection")
 	}

@@ -208,7 +208,7 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	if body != nil {
 		body.patience = to.patience
 	}
-	p.relay.ServeHTTP(w, r)
+	p.relay.ServeHTTP(withoutHints(w, r, prefix), r)
 }
 
 // targetKey is the key, in the context of a request, of its target.
