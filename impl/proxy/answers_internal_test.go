@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -92,5 +93,41 @@ func TestAnswers_OfHTTP10HaveNothingBefore(t *testing.T) {
 	for who, host := range hosts {
 		old := s.raw(t, "GET / HTTP/1.0\r\n"+host+"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 		require.True(t, strings.HasPrefix(old, "HTTP/1.0 502 "), "%s: %s", who, old)
+	}
+}
+
+// TestTrailers_OfARequestAreSentOn: those that were announced, but for what a header may not say either.
+func TestTrailers_OfARequestAreSentOn(t *testing.T) {
+	t.Parallel()
+	got := make(chan http.Header, 1)
+	s, hosts := both(t, func(conn net.Conn) {
+		r, err := http.ReadRequest(bufio.NewReader(conn))
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		got <- r.Trailer
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	})
+	const body = "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 42\r\nX-Forwarded-For: 1.2.3.4\r\nX-Other: 1\r\nContent-Length: 3\r\n\r\n"
+	for who, host := range hosts {
+		for _, c := range []struct {
+			announced string
+			want      http.Header
+		}{
+			{"Trailer: X-Sum, X-Forwarded-For, X-Missing\r\n", http.Header{"X-Sum": {"42"}}},
+			{"Trailer: X-Forwarded-For\r\n", nil},
+			{"", nil},
+		} {
+			answer := s.raw(t, "POST / HTTP/1.1\r\n"+host+c.announced+body)
+			require.True(t, strings.HasPrefix(answer, "HTTP/1.1 200 "), "%s: %s", who, answer)
+			came := <-got
+			maps.DeleteFunc(came, func(_ string, values []string) bool { return len(values) == 0 }) // announced, and not sent
+			if len(c.want) == 0 {
+				require.Empty(t, came, who)
+				continue
+			}
+			require.Equal(t, c.want, came, who)
+		}
 	}
 }

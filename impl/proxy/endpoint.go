@@ -433,6 +433,7 @@ func (p *Proxy) passOn(pr *httputil.ProxyRequest, prefix string) {
 		pr.Out.Header.Del("Upgrade")
 		pr.Out.Header.Del("Connection")
 	}
+	trailers(pr)
 	pr.SetXForwarded()
 	pr.Out.Header.Del("X-Forwarded-Prefix")
 	if prefix != "" {
