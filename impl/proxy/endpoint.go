@@ -53,6 +53,7 @@ type visit struct {
 	body     *incoming // nil: there is none
 	tried    map[compute.WorkerID]bool
 	failed   bool // the answer is none of the worker's
+	cancel   context.CancelCauseFunc
 }
 
 // visitKey is the key, in the context of a request, of its visit.
@@ -150,7 +151,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	v := &visit{endpoint: id, wish: wishOf(r.Header), prefix: prefix, tried: map[compute.WorkerID]bool{}}
 	ctx, cancel := context.WithCancelCause(boundInterim(context.WithValue(r.Context(), visitKey{}, v)))
 	defer cancel(nil)
-	defer context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })()
+	v.cancel = cancel
 	r, body, over := p.accept(ctx, w, r, MostOfEndpoint) // before it waits
 	defer over()
 	v.body = body
@@ -203,7 +204,7 @@ func (p *Proxy) newBalancing() *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:        p.rewriteVisit,
 		FlushInterval:  -1, // an answer of known length, too, may come slowly
-		ModifyResponse: answered,
+		ModifyResponse: p.answered,
 		ErrorHandler:   failedVisit,
 		ErrorLog:       slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug),
 		// Each request has a connection of its own. One that was used before may be closed by the worker in the moment in which a request
@@ -303,7 +304,7 @@ func dialing(err error) bool {
 func crowded(err error) bool { return compute.CodeOf(err) == compute.Unavailable }
 
 // answered finishes the answer of a worker.
-func answered(res *http.Response) error {
+func (p *Proxy) answered(res *http.Response) error {
 	v, _ := res.Request.Context().Value(visitKey{}).(*visit)
 	if err := checkStatus(res, "worker"); err != nil {
 		return err
@@ -315,6 +316,7 @@ func answered(res *http.Response) error {
 	if v.prefix != "" {
 		sandbox(res.Header)
 	}
+	p.endWithServer(res, v.cancel)
 	if res.StatusCode != http.StatusSwitchingProtocols {
 		res.Body = &bounded{ReadCloser: res.Body, left: MostOfEndpoint}
 	}

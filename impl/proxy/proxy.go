@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -94,7 +95,7 @@ func New(c Config) *Proxy {
 	p.relay = p.newRelay()
 	p.balancing = p.newBalancing()
 	if t, ok := p.relay.Transport.(*http.Transport); ok {
-		context.AfterFunc(c.Ending, t.CloseIdleConnections) // or they would outlive the server by idleTime
+		context.AfterFunc(c.Ending, t.CloseIdleConnections) // or they would outlive the server by idleTime; those in use end with their requests
 	}
 	return p
 }
@@ -114,6 +115,7 @@ func (p *Proxy) newRelay() *httputil.ReverseProxy {
 			if to.prefix != "" {
 				sandbox(res.Header)
 			}
+			p.endWithServer(res, to.cancel)
 			return nil
 		},
 		ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
@@ -199,7 +201,7 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	to := &target{address: address, prefix: prefix}
 	ctx, cancel := context.WithCancelCause(boundInterim(context.WithValue(r.Context(), targetKey{}, to)))
 	defer cancel(nil)
-	defer context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })()
+	to.cancel = cancel
 	r, body, done := p.accept(ctx, w, r, MostBody)
 	defer done()
 
@@ -211,6 +213,16 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	p.relay.ServeHTTP(withoutHints(w, r, prefix), r)
 }
 
+// endWithServer has an answer without an end be cut as the server ends. Others may come to their end in the time that they have then.
+func (p *Proxy) endWithServer(res *http.Response, cancel context.CancelCauseFunc) {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what cannot be read is none of it
+	if res.StatusCode != http.StatusSwitchingProtocols && kind != "text/event-stream" {
+		return
+	}
+	stop := context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })
+	context.AfterFunc(res.Request.Context(), func() { stop() })
+}
+
 // targetKey is the key, in the context of a request, of its target.
 type targetKey struct{}
 
@@ -220,6 +232,7 @@ type target struct {
 	prefix   string    // of its path, which the pod does not see
 	body     *incoming // nil: there is none
 	patience *patience // until its answer begins
+	cancel   context.CancelCauseFunc
 }
 
 // targetOf gives where a request goes; nowhere, if that was not found.
