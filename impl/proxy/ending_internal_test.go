@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,5 +86,21 @@ func TestEnding_RequestsMayFinish(t *testing.T) {
 		require.NoError(t, err, a.path)
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, map[string]string{"/begun": "begun", "/silent": "gun"}[a.path], string(body))
+	}
+}
+
+// TestTunnel_EndsSomeTimeAfterTheProgramHasEndedItsSide: a client that never closes its own keeps nothing.
+func TestTunnel_EndsSomeTimeAfterTheProgramHasEndedItsSide(t *testing.T) {
+	for _, host := range []string{endpoint, pod + "-8888"} {
+		t.Run(host, func(t *testing.T) {
+			inBubble(t, func(s *slow) {
+				s.starts()
+				begun := time.Now()
+				text, err := io.ReadAll(s.post(host, "good", "X-Reads: nothing more\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n"))
+				require.NoError(t, err)
+				require.True(t, strings.HasPrefix(string(text), "HTTP/1.1 101 ") && strings.HasSuffix(string(text), "\r\n\r\nthe end\n"), "%s", text)
+				require.Equal(t, halfTime, time.Since(begun))
+			})
+		})
 	}
 }

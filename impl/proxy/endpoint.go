@@ -177,7 +177,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	}
 	go p.watch(ctx, begun.Add(processTime), good, cancel)
 
-	p.balancing.ServeHTTP(withoutHints(w, r, prefix), r)
+	p.balancing.ServeHTTP(leashed{withoutHints(w, r, prefix), ctx}, r)
 }
 
 // unfit refuses what leads to no pod and no worker at all.
@@ -316,7 +316,7 @@ func (p *Proxy) answered(res *http.Response) error {
 	if v.prefix != "" {
 		sandbox(res.Header)
 	}
-	p.endWithServer(res, v.cancel)
+	p.endless(res, v.cancel)
 	if res.StatusCode != http.StatusSwitchingProtocols {
 		res.Body = &bounded{ReadCloser: res.Body, left: MostOfEndpoint}
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"mime"
 	"net"
@@ -115,7 +116,7 @@ func (p *Proxy) newRelay() *httputil.ReverseProxy {
 			if to.prefix != "" {
 				sandbox(res.Header)
 			}
-			p.endWithServer(res, to.cancel)
+			p.endless(res, to.cancel)
 			return nil
 		},
 		ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
@@ -210,17 +211,22 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	if body != nil {
 		body.patience = to.patience
 	}
-	p.relay.ServeHTTP(withoutHints(w, r, prefix), r)
+	p.relay.ServeHTTP(leashed{withoutHints(w, r, prefix), ctx}, r)
 }
 
-// endWithServer has an answer without an end be cut as the server ends. Others may come to their end in the time that they have then.
-func (p *Proxy) endWithServer(res *http.Response, cancel context.CancelCauseFunc) {
+// endless has an answer without an end be cut as the server ends, and a connection that was taken over some time after the program has ended its
+// side. Other answers may come to their end in the time that they have then.
+func (p *Proxy) endless(res *http.Response, cancel context.CancelCauseFunc) {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what cannot be read is none of it
 	if res.StatusCode != http.StatusSwitchingProtocols && kind != "text/event-stream" {
 		return
 	}
+	ctx := res.Request.Context()
 	stop := context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })
-	context.AfterFunc(res.Request.Context(), func() { stop() })
+	context.AfterFunc(ctx, func() { stop() })
+	if side, is := res.Body.(io.ReadWriteCloser); is && res.StatusCode == http.StatusSwitchingProtocols {
+		res.Body = newTunnel(ctx, side, cancel)
+	}
 }
 
 // targetKey is the key, in the context of a request, of its target.
