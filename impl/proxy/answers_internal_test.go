@@ -4,12 +4,15 @@ package proxy
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -129,5 +132,54 @@ func TestTrailers_OfARequestAreSentOn(t *testing.T) {
 			}
 			require.Equal(t, c.want, came, who)
 		}
+	}
+}
+
+// TestAnswers_MayComeWithoutTheBodyHavingBeenRead: a program that refuses an upload closes, and what is written after that fails.
+func TestAnswers_MayComeWithoutTheBodyHavingBeenRead(t *testing.T) {
+	t.Parallel()
+	s, hosts := both(t, saying("HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\ntoo long"))
+	const size = 20 << 20
+	for range 4 {
+		for who, host := range hosts {
+			answer := s.raw(t, fmt.Sprintf("POST / HTTP/1.1\r\n%sConnection: close\r\nContent-Length: %d\r\n\r\n", host, size)+strings.Repeat("x", size))
+			require.True(t, strings.HasPrefix(answer, "HTTP/1.1 413 ") && strings.HasSuffix(answer, "too long"), "%s: %s", who, answer)
+		}
+	}
+}
+
+// failing is a connection to a program that has answered and closed: what is written after the head fails, before the answer is read.
+type failing struct {
+	net.Conn
+	wrote  atomic.Bool
+	failed chan struct{}
+	answer *strings.Reader
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.wrote.CompareAndSwap(false, true) {
+		return len(p), nil
+	}
+	close(f.failed)
+	return 0, &net.OpError{Op: "write", Err: syscall.EPIPE}
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	<-f.failed
+	return f.answer.Read(p)
+}
+
+// TestHeard_AFailedWriteIsNotTheEnd, but what is read is: the answer, or that there is none.
+func TestHeard_AFailedWriteIsNotTheEnd(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\n\r\ntoo long": "413 too long", "": "502 "} {
+		s := newServer(t, http.NotFound, func(c *Config) {
+			c.Dial = func(context.Context, string, string) (net.Conn, error) {
+				ours, _ := net.Pipe()
+				return &failing{Conn: ours, failed: make(chan struct{}), answer: strings.NewReader(said)}, nil
+			}
+		})
+		res := s.ask(t, "POST", "/", strings.Repeat("x", 1<<20))
+		require.True(t, strings.HasPrefix(fmt.Sprint(res.StatusCode, " ", text(t, res)), want), res.Status)
 	}
 }

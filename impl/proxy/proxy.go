@@ -12,7 +12,6 @@ import (
 	"io"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"strconv"
@@ -34,19 +33,6 @@ const (
 const mostHeader = 64 << 10
 
 const idleTime = 30 * time.Second // that a connection to a pod is kept
-
-// Dial connects to what listens in pods and workers, at addresses that Where gives.
-type Dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-// connect is dial whose errors say that they are of a connection that was not made, wherever they come from: an engine on another host has errors of
-// its own.
-func (dial Dial) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := dial(ctx, network, address)
-	if err != nil && !dialing(err) {
-		err = &net.OpError{Op: "dial", Net: network, Err: err}
-	}
-	return conn, err
-}
 
 // Pods finds pods.
 type Pods interface {

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -41,12 +40,7 @@ func (t *tunnel) Read(p []byte) (int, error) {
 }
 
 // CloseWrite tells the program that its client says no more.
-func (t *tunnel) CloseWrite() error {
-	if half, can := t.ReadWriteCloser.(interface{ CloseWrite() error }); can {
-		return half.CloseWrite()
-	}
-	return errors.ErrUnsupported
-}
+func (t *tunnel) CloseWrite() error { return closeWrite(t.ReadWriteCloser) }
 
 // leashed closes the connection of a client that is taken over when the request ends: httputil closes the program's side then, and waits for the
 // client where that side had ended before.
