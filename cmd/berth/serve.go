@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	stdlog "log"
+	"log/slog"
 	"net/url"
 	"os"
 	"os/signal"
@@ -34,8 +36,16 @@ func setUp(cmd *cobra.Command) (c app.Config, lines *observe.Log, err error) {
 		return c, nil, err
 	}
 	c.Log, lines = newLog(cmd.ErrOrStderr(), values)
+	takeStandardLog(c.Log)
 	c.LogDropped, c.Version = lines.Dropped, version
 	return c, lines, addTraces(&c, os.Getenv)
+}
+
+// takeStandardLog has what libraries write past the log, such as what net/http has to say of programs in pods, be lines of it that are shown to who
+// looks for them.
+func takeStandardLog(to *slog.Logger) {
+	stdlog.SetFlags(0) // the lines have their time
+	stdlog.SetOutput(slog.NewLogLogger(to.Handler(), slog.LevelDebug).Writer())
 }
 
 // flush gives who reads the log a moment to read its end.

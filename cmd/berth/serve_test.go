@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	stdlog "log"
 	"path/filepath"
+	"regexp"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -34,13 +37,18 @@ func TestServe_SplitsACommandAtSpacesOutsideQuotes(t *testing.T) {
 
 // runServer runs a command with a server in it until ready has read its first line, then stops it.
 func runServer(t *testing.T, ready func(line []byte), args ...string) {
+	runServerTo(t, io.Discard, ready, args...)
+}
+
+// runServerTo is runServer whose log goes somewhere.
+func runServerTo(t *testing.T, log io.Writer, ready func(line []byte), args ...string) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	r, w := io.Pipe()
 	cmd := newCommand()
 	cmd.SetArgs(args)
 	cmd.SetOut(w)
-	cmd.SetErr(io.Discard)
+	cmd.SetErr(log)
 
 	done := make(chan error, 1)
 	go func() {
@@ -81,6 +89,20 @@ func TestServe_GreetsAPerson(t *testing.T) {
 	runServer(t, func(text []byte) {
 		require.True(t, bytes.HasPrefix(text, []byte("berth serves at http://127.0.0.1:")), "%s", text)
 	}, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+}
+
+// The standard logger is that of the whole process: it is not for a test beside others.
+//
+//nolint:paralleltest // see above
+func TestServe_NothingIsWrittenPastTheLog(t *testing.T) {
+	var quiet, verbose workerLog
+	for lines, level := range map[*workerLog]string{&quiet: "info", &verbose: "debug"} {
+		runServerTo(t, lines, func([]byte) { stdlog.Print("Unsolicited response received") },
+			"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--log-level", level)
+	}
+	line := regexp.MustCompile(`(?m)^time=\S+ level=DEBUG msg="Unsolicited response received"$`)
+	require.Eventually(t, func() bool { return line.MatchString(verbose.String()) }, time.Minute, 10*time.Millisecond, "%s", &verbose)
+	require.NotContains(t, quiet.String(), "Unsolicited")
 }
 
 func TestNewVersionCommand(t *testing.T) {

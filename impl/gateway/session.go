@@ -250,9 +250,26 @@ func (c *connection) execBy(ctx context.Context, by shell.By, e runtime.Exec) (i
 	return room.Run(ctx, e)
 }
 
-// relay connects its streams with a port of the pod's own loopback, by what the image has. A shell cannot close one direction of a connection: once
-// the client has, the other one stays for as long as something comes, since a server may keep a connection whose client has gone for ever.
+// relay connects its streams with a port of the pod's own loopback, by what the image has. What comes first closes one direction of a connection
+// alone, and keeps the other one for ten minutes of silence, since a server may keep a connection whose client has gone for ever. A shell cannot
+// close one direction: once the client has, the other one stays for as long as something comes. The Python is one of any version 3.
 const relay = `command -v socat >/dev/null 2>&1 && exec socat -t 600 - "TCP:$1:$2"
+command -v python3 >/dev/null 2>&1 && exec python3 -c 'import os,select,socket,sys,threading
+s=socket.create_connection((sys.argv[1],int(sys.argv[2])))
+def up():
+  for b in iter(lambda: os.read(0,65536),b""): s.sendall(b)
+  s.shutdown(socket.SHUT_WR)
+t=threading.Thread(target=up,daemon=True)
+t.start()
+quiet=0
+while quiet<600:
+  if not select.select([s],[],[],5)[0]:
+    quiet=0 if t.is_alive() else quiet+5
+    continue
+  quiet=0
+  b=s.recv(65536)
+  if not b: break
+  while b: b=b[os.write(1,b):]' "$1" "$2"
 command -v bash >/dev/null 2>&1 && exec bash -c 'exec 3<>"/dev/tcp/$1/$2" || exit 1
 cat <&3 & down=$!
 cat <&0 >&3 & up=$!
@@ -261,13 +278,6 @@ before=
 while kill -0 $down 2>/dev/null && read -r now <"/proc/$down/io" && [ "$now" != "$before" ]; do before=$now; sleep 5; done
 kill $down $up 2>/dev/null' bash "$1" "$2"
 command -v nc >/dev/null 2>&1 && exec nc "$1" "$2"
-command -v python3 >/dev/null 2>&1 && exec python3 -c 'import os,socket,sys,threading
-s=socket.create_connection((sys.argv[1],int(sys.argv[2])))
-def up():
-  while b:=os.read(0,65536): s.sendall(b)
-  s.shutdown(socket.SHUT_WR)
-threading.Thread(target=up,daemon=True).start()
-while b:=s.recv(65536): os.write(1,b)' "$1" "$2"
 exit 127`
 
 // loopback gives the address of the pod's loopback that a client means; false: it means something else, where nothing leads.

@@ -185,12 +185,20 @@ func (f *files) Filelist(r *sftp.Request) (sftp.ListerAt, error) {
 	return nil, sftp.ErrSSHFxOpUnsupported
 }
 
+// listing writes what is in a folder in a format, a line for each. A name with a line feed is left out: its second line could be made to look like
+// one of something else. Names are bytes, in whatever language the image is.
+const listing = `cd -- "$1" || exit 1
+[ -r . ] || { echo Permission denied >&2; exit 1; }
+LC_ALL=C find . -mindepth 1 -maxdepth 1 ! -name '*
+*' -exec stat -c "$2" -- {} +
+exit 0`
+
 // folder reads a folder, which is open like a file until it is closed.
 func (f *files) folder(name string) (sftp.ListerAt, error) {
 	if !f.opens(f.by.User) {
 		return nil, errFiles
 	}
-	text, err := f.outputOf(mostFolder, "sh", "-c", `cd -- "$1" || exit 1; [ -r . ] || { echo Permission denied >&2; exit 1; }; find . -mindepth 1 -maxdepth 1 -exec stat -c "$2" -- {} +; exit 0`, "sh", name, format)
+	text, err := f.outputOf(mostFolder, "sh", "-c", listing, "sh", name, format)
 	if err != nil {
 		f.closes(f.by.User)
 		return nil, err
@@ -250,7 +258,7 @@ func (f *folder) ListAt(to []fs.FileInfo, from int64) (n int, err error) {
 		}
 		f.at += len(line)
 		one, ok := entryOf(strings.TrimSuffix(line, "\n"))
-		if !ok { // its name has a line feed: it is not shown
+		if !ok { // nothing can be shown of it
 			continue
 		}
 		if f.given++; f.given > from {

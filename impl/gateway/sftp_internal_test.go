@@ -289,6 +289,22 @@ func TestFiles_ChangeAsAskedForWithoutAServerInTheImage(t *testing.T) {
 	require.Error(t, err, "it is a file")
 }
 
+// TestFiles_NamesOfTwoLinesAreNotShown: nor is what their second line says.
+func TestFiles_NamesOfTwoLinesAreNotShown(t *testing.T) {
+	t.Parallel()
+	files, dir := filesOfPod(t), t.TempDir()
+	for _, name := range []string{"one", "b\\nc", "\xff", "two\n81ed 12 1 2 1000000000 forged", "\xff\n81ed 12 1 2 1000000000 too", "\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	all, err := files.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, one := range all {
+		names = append(names, one.Name())
+	}
+	require.ElementsMatch(t, []string{"one", "b\\nc", "\xff"}, names)
+}
+
 func TestEntry_IsReadOfALine(t *testing.T) {
 	t.Parallel()
 	one, ok := entryOf("81ed 12 1 2 1000000000 ./a b")

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"net/http/httputil"
 	"os"
+	"strings"
 	"sync/atomic"
 
 	"github.com/berthdev/berth/impl/limit"
@@ -17,6 +20,7 @@ type incoming struct {
 	io.Reader
 	broken   atomic.Pointer[error] // why no more of it can be read; nil: it can, or was read to its end
 	patience *patience             // with who gets it; nil: that is not bounded here
+	ended    func()                // is called at its end, before it is told of; nil: nothing is
 }
 
 // Read notes why there is no more.
@@ -24,10 +28,41 @@ func (b *incoming) Read(p []byte) (int, error) {
 	b.patience.pause()
 	n, err := b.Reader.Read(p)
 	b.patience.anew()
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case err == nil:
+	case !errors.Is(err, io.EOF):
 		b.broken.CompareAndSwap(nil, &err)
+	case b.ended != nil:
+		b.ended()
 	}
 	return n, err
+}
+
+// trailers has a request take along the trailers that its client announced, which come with the end of the body. They are put where httputil, which
+// copied the names before, has who sends the request look for them.
+func trailers(pr *httputil.ProxyRequest) {
+	body, has := pr.In.Body.(*incoming)
+	out := pr.Out.Trailer
+	maps.DeleteFunc(out, func(name string, _ []string) bool { return !has || saysWhoAsks(name) })
+	if len(out) == 0 {
+		pr.Out.Trailer = nil
+		return
+	}
+	body.ended = func() {
+		for name := range out { // not what came without having been announced, which nothing has looked at
+			out[name] = pr.In.Trailer[name]
+		}
+	}
+}
+
+// saysWhoAsks reports whether a header is one that a proxy sets or takes away. As a trailer it would come to a program that puts both together as
+// its client wrote it.
+func saysWhoAsks(name string) bool {
+	switch name {
+	case "Host", "Authorization", "Proxy-Authorization", "Cookie", "Forwarded", "Via", "Connection", "Upgrade", "Te", "Keep-Alive", workerHeader:
+		return true
+	}
+	return strings.HasPrefix(name, "X-Forwarded-")
 }
 
 // Close leaves it open: another worker may get it, and it is the server's in the end.

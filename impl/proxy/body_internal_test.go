@@ -118,6 +118,13 @@ func readsAs(ending context.Context, how string, w http.ResponseWriter, r *http.
 			<-time.After(firstByte - time.Second)
 		}
 		_, _ = io.WriteString(w, "all of it")
+	case "nothing more":
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\nthe end\n")
+		_ = conn.Close()
 	case "after it answered":
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {

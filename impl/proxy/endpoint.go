@@ -53,6 +53,7 @@ type visit struct {
 	body     *incoming // nil: there is none
 	tried    map[compute.WorkerID]bool
 	failed   bool // the answer is none of the worker's
+	cancel   context.CancelCauseFunc
 }
 
 // visitKey is the key, in the context of a request, of its visit.
@@ -150,7 +151,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	v := &visit{endpoint: id, wish: wishOf(r.Header), prefix: prefix, tried: map[compute.WorkerID]bool{}}
 	ctx, cancel := context.WithCancelCause(boundInterim(context.WithValue(r.Context(), visitKey{}, v)))
 	defer cancel(nil)
-	defer context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })()
+	v.cancel = cancel
 	r, body, over := p.accept(ctx, w, r, MostOfEndpoint) // before it waits
 	defer over()
 	v.body = body
@@ -176,7 +177,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	}
 	go p.watch(ctx, begun.Add(processTime), good, cancel)
 
-	p.balancing.ServeHTTP(withoutHints(w, prefix), r)
+	p.balancing.ServeHTTP(leashed{withoutHints(w, r, prefix), ctx}, r)
 }
 
 // unfit refuses what leads to no pod and no worker at all.
@@ -203,7 +204,7 @@ func (p *Proxy) newBalancing() *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:        p.rewriteVisit,
 		FlushInterval:  -1, // an answer of known length, too, may come slowly
-		ModifyResponse: answered,
+		ModifyResponse: p.answered,
 		ErrorHandler:   failedVisit,
 		ErrorLog:       slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug),
 		// Each request has a connection of its own. One that was used before may be closed by the worker in the moment in which a request
@@ -303,15 +304,19 @@ func dialing(err error) bool {
 func crowded(err error) bool { return compute.CodeOf(err) == compute.Unavailable }
 
 // answered finishes the answer of a worker.
-func answered(res *http.Response) error {
+func (p *Proxy) answered(res *http.Response) error {
 	v, _ := res.Request.Context().Value(visitKey{}).(*visit)
-	if res.ContentLength > MostOfEndpoint {
+	if err := checkStatus(res, "worker"); err != nil {
+		return err
+	}
+	if res.ContentLength > MostOfEndpoint && res.Request.Method != http.MethodHead { // to which there is no body
 		return refusal{status: http.StatusBadGateway, detail: "the answer of the worker is over the limit of " + strconv.Itoa(MostOfEndpoint) + " bytes"}
 	}
 	res.Header.Set(workerHeader, string(v.turn.Worker))
 	if v.prefix != "" {
 		sandbox(res.Header)
 	}
+	p.endless(res, v.cancel)
 	if res.StatusCode != http.StatusSwitchingProtocols {
 		res.Body = &bounded{ReadCloser: res.Body, left: MostOfEndpoint}
 	}
@@ -425,10 +430,12 @@ func (p *Proxy) passOn(pr *httputil.ProxyRequest, prefix string) {
 	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // what it means is for them to say
 	pr.Out.Header.Add("Via", p.via)
 	pr.Out.Header.Del("Http2-Settings")
-	if strings.EqualFold(pr.Out.Header.Get("Upgrade"), "h2c") { // many requests in one would go by what bounds each: it is as if nobody had asked for it
+	// Many requests in one would go by what bounds each, and HTTP/1.0 has no other protocols: it is as if nobody had asked for one.
+	if strings.EqualFold(pr.Out.Header.Get("Upgrade"), "h2c") || !pr.In.ProtoAtLeast(1, 1) {
 		pr.Out.Header.Del("Upgrade")
 		pr.Out.Header.Del("Connection")
 	}
+	trailers(pr)
 	pr.SetXForwarded()
 	pr.Out.Header.Del("X-Forwarded-Prefix")
 	if prefix != "" {

@@ -41,7 +41,7 @@ func (p *Proxy) inPath(w http.ResponseWriter, r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	p.serve(withoutHints(w, parts[0]), r, compute.PodID(parts[1]), port, strings.TrimSuffix(parts[0], "/"))
+	p.serve(w, r, compute.PodID(parts[1]), port, strings.TrimSuffix(parts[0], "/"))
 	return true
 }
 
@@ -73,9 +73,10 @@ func sandbox(h http.Header) {
 	h.Set("Content-Security-Policy", sandboxed)
 }
 
-// withoutHints keeps answers before the answer from a client that asked by path: nobody could take from them what sandbox takes.
-func withoutHints(w http.ResponseWriter, prefix string) http.ResponseWriter {
-	if prefix == "" {
+// withoutHints keeps answers before the answer from a client that asked by path, since nobody could take from them what sandbox takes, and from one
+// of HTTP/1.0, which would take the first for the answer (RFC 9110, 15.2).
+func withoutHints(w http.ResponseWriter, r *http.Request, prefix string) http.ResponseWriter {
+	if prefix == "" && r.ProtoAtLeast(1, 1) {
 		return w
 	}
 	return unhinted{w}

@@ -9,8 +9,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
-	"net"
+	"mime"
 	"net/http"
 	"net/http/httputil"
 	"strconv"
@@ -32,19 +33,6 @@ const (
 const mostHeader = 64 << 10
 
 const idleTime = 30 * time.Second // that a connection to a pod is kept
-
-// Dial connects to what listens in pods and workers, at addresses that Where gives.
-type Dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-// connect is dial whose errors say that they are of a connection that was not made, wherever they come from: an engine on another host has errors of
-// its own.
-func (dial Dial) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := dial(ctx, network, address)
-	if err != nil && !dialing(err) {
-		err = &net.OpError{Op: "dial", Net: network, Err: err}
-	}
-	return conn, err
-}
 
 // Pods finds pods.
 type Pods interface {
@@ -94,7 +82,7 @@ func New(c Config) *Proxy {
 	p.relay = p.newRelay()
 	p.balancing = p.newBalancing()
 	if t, ok := p.relay.Transport.(*http.Transport); ok {
-		context.AfterFunc(c.Ending, t.CloseIdleConnections) // or they would outlive the server by idleTime
+		context.AfterFunc(c.Ending, t.CloseIdleConnections) // or they would outlive the server by idleTime; those in use end with their requests
 	}
 	return p
 }
@@ -108,9 +96,13 @@ func (p *Proxy) newRelay() *httputil.ReverseProxy {
 		ModifyResponse: func(res *http.Response) error {
 			to := targetOf(res.Request)
 			to.patience.end()
+			if err := checkStatus(res, "pod"); err != nil {
+				return err
+			}
 			if to.prefix != "" {
 				sandbox(res.Header)
 			}
+			p.endless(res, to.cancel)
 			return nil
 		},
 		ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug), // that a client or a pod went away is no trouble of the server's
@@ -196,7 +188,7 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	to := &target{address: address, prefix: prefix}
 	ctx, cancel := context.WithCancelCause(boundInterim(context.WithValue(r.Context(), targetKey{}, to)))
 	defer cancel(nil)
-	defer context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })()
+	to.cancel = cancel
 	r, body, done := p.accept(ctx, w, r, MostBody)
 	defer done()
 
@@ -205,7 +197,22 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	if body != nil {
 		body.patience = to.patience
 	}
-	p.relay.ServeHTTP(w, r)
+	p.relay.ServeHTTP(leashed{withoutHints(w, r, prefix), ctx}, r)
+}
+
+// endless has an answer without an end be cut as the server ends, and a connection that was taken over some time after the program has ended its
+// side. Other answers may come to their end in the time that they have then.
+func (p *Proxy) endless(res *http.Response, cancel context.CancelCauseFunc) {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what cannot be read is none of it
+	if res.StatusCode != http.StatusSwitchingProtocols && kind != "text/event-stream" {
+		return
+	}
+	ctx := res.Request.Context()
+	stop := context.AfterFunc(p.Ending, func() { cancel(context.Canceled) })
+	context.AfterFunc(ctx, func() { stop() })
+	if side, is := res.Body.(io.ReadWriteCloser); is && res.StatusCode == http.StatusSwitchingProtocols {
+		res.Body = newTunnel(ctx, side, cancel)
+	}
 }
 
 // targetKey is the key, in the context of a request, of its target.
@@ -217,6 +224,7 @@ type target struct {
 	prefix   string    // of its path, which the pod does not see
 	body     *incoming // nil: there is none
 	patience *patience // until its answer begins
+	cancel   context.CancelCauseFunc
 }
 
 // targetOf gives where a request goes; nowhere, if that was not found.

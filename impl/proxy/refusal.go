@@ -30,6 +30,14 @@ func tooLong(most int64) refusal {
 // Error gives the detail.
 func (r refusal) Error() string { return "proxy: " + r.detail }
 
+// checkStatus refuses an answer whose status is none: the client of net/http takes any three digits, and its server panics at those below 100.
+func checkStatus(res *http.Response, who string) error {
+	if res.StatusCode >= http.StatusContinue {
+		return nil
+	}
+	return refusal{status: http.StatusBadGateway, detail: "the " + who + " answered with a status below 100, which is none of HTTP"}
+}
+
 // refusalOf gives the refusal of an error of the rules.
 func refusalOf(err error) refusal {
 	p := problem.Of(err)

@@ -14,6 +14,7 @@ import (
 // endpoint's alone.
 const (
 	mostRequests   = 2048 // waiting or in progress, of all endpoints
+	mostOfUser     = 1024 // of those of one user
 	mostOfEndpoint = 1024 // of one
 	mostOfWorker   = 512  // in progress
 )
@@ -39,7 +40,8 @@ type Turn struct {
 	q       *Queue
 	d       *dispatcher
 	s       *workerState
-	entered bool // it counts among the endpoint's
+	user    compute.UserID // who asked
+	entered bool           // it counts among the endpoint's, and the user's
 }
 
 // request is a request that waits for a worker. given is buffered, so that giving never blocks.
@@ -73,7 +75,7 @@ const (
 func (q *Queue) Enter(ctx context.Context, user compute.UserID, e compute.EndpointID, wish Wish) (*Turn, error) {
 	q.mu.Lock()
 	d, err := q.balanced(user, e)
-	if err == nil && (d.entered >= mostOfEndpoint || q.entered >= mostRequests) {
+	if err == nil && (d.entered >= mostOfEndpoint || !q.entered.Enter(user, mostRequests, mostOfUser)) {
 		err = ErrCrowded
 	}
 	if err != nil {
@@ -81,9 +83,8 @@ func (q *Queue) Enter(ctx context.Context, user compute.UserID, e compute.Endpoi
 		return nil, err
 	}
 
-	q.entered++
 	d.entered++
-	t := &Turn{q: q, d: d, entered: true}
+	t := &Turn{q: q, d: d, user: user, entered: true}
 	err = t.wait(ctx, wish)
 	if err != nil {
 		t.leave()
@@ -117,7 +118,7 @@ func (t *Turn) leave() {
 	t.q.mu.Lock()
 	if t.entered {
 		t.entered = false
-		t.q.entered--
+		t.q.entered.Leave(t.user)
 		t.d.entered--
 	}
 	t.q.mu.Unlock()

@@ -192,11 +192,11 @@ func TestBalance_SoManyRequestsAtATime(t *testing.T) {
 	}
 
 	other := b.e
-	other.ID = "another0000000"
+	other.ID, other.UserID = "another0000000", "another"
 	b.queue.SetEndpoint(other)
 	b.queue.WorkerStarted(other.ID, "w3", 2)
 	b.queue.SetCondition(other.ID, "w3", queue.Healthy, "")
-	turn, err := b.queue.Enter(t.Context(), user, other.ID, queue.Wish{})
+	turn, err := b.queue.Enter(t.Context(), other.UserID, other.ID, queue.Wish{})
 	require.NoError(t, err, "one endpoint does not take the places of all")
 	turn.Over(false)
 

@@ -39,22 +39,41 @@ func TestBalance_EndedRequestsTakeNoPlaces(t *testing.T) {
 
 func TestBalance_SoManyRequestsOfAllEndpointsAtATime(t *testing.T) {
 	t.Parallel()
-	b := balancing(t, "w1", "w2")
-	b.more("balancer000001", "w1", "w2")
-	b.more("balancer000002", "w1", "w2")
+	b := balancing(t)
+	for _, e := range []struct {
+		id   compute.EndpointID
+		user compute.UserID
+	}{{"balancer000001", user}, {"balancer000002", user}, {"balancer000003", "v"}, {"balancer000004", "w"}} {
+		b.e.UserID = e.user
+		b.more(e.id, "w1", "w2")
+	}
+	enter := func(user compute.UserID, e compute.EndpointID) (*queue.Turn, error) {
+		return b.queue.Enter(t.Context(), user, e, queue.Wish{})
+	}
+	crowded := func(user compute.UserID, e compute.EndpointID) {
+		_, err := enter(user, e)
+		require.ErrorIs(t, err, queue.ErrCrowded)
+	}
 	var last *queue.Turn
-	for range 1024 {
-		for _, e := range []compute.EndpointID{b.e.ID, "balancer000001"} {
-			turn, err := b.queue.Enter(t.Context(), user, e, queue.Wish{})
-			require.NoError(t, err)
-			last = turn
-		}
+	for i := range 1024 {
+		turn, err := enter(user, []compute.EndpointID{"balancer000001", "balancer000002"}[i%2])
+		require.NoError(t, err)
+		last = turn
 	}
 
-	_, err := b.queue.Enter(t.Context(), user, "balancer000002", queue.Wish{})
-	require.ErrorIs(t, err, queue.ErrCrowded)
+	crowded(user, "balancer000001")
+	crowded(user, "balancer000002")
+	for range 1024 { // nobody takes the places of all
+		_, err := enter("v", "balancer000003")
+		require.NoError(t, err)
+	}
+	crowded("w", "balancer000004")
 	last.Over(false)
-	_, err = b.queue.Enter(t.Context(), user, "balancer000002", queue.Wish{})
+	turn, err := enter("w", "balancer000004")
+	require.NoError(t, err)
+	crowded(user, "balancer000001")
+	turn.Over(false)
+	_, err = enter(user, "balancer000001")
 	require.NoError(t, err)
 }
 

@@ -43,9 +43,9 @@ type Queue struct {
 	holding  atomic.Int64 // requests that are held now
 
 	mu      sync.Mutex
-	memory                             // can be lost at any time
-	entered int                        // requests to endpoints that balance load, waiting or in progress
-	early   map[compute.EndpointID]int // jobs that were handed over and may not be committed yet
+	memory                                // can be lost at any time
+	entered compute.Share[compute.UserID] // requests to endpoints that balance load, waiting or in progress
+	early   map[compute.EndpointID]int    // jobs that were handed over and may not be committed yet
 	doubts  doubts
 	lag     time.Duration // of the clock when the leases last began afresh
 	ends    watchers      // of the ends of jobs
