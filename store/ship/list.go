@@ -36,7 +36,7 @@ func List(ctx context.Context, t Target) ([]*Generation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", t, err)
 	}
-	var all []*Generation
+	var all []*Generation // in the order of their names, as the objects are
 	for _, o := range objects {
 		name, rest, _ := strings.Cut(o.Name, "/")
 		began, err := beginOf(name)
@@ -54,7 +54,6 @@ func List(ctx context.Context, t Target) ([]*Generation, error) {
 	for _, g := range all {
 		g.conclude()
 	}
-	slices.SortFunc(all, func(a, b *Generation) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
