@@ -36,7 +36,7 @@ func TestRelay_AnswersMayComeAfterTheEndOfWhatWasSent(t *testing.T) {
 	t.Parallel()
 	python, err := exec.CommandContext(t.Context(), "python3", "-c", "import sys; print(sys.executable, end='')").Output() // the command may be a script
 	if err != nil {
-		t.Skip("there is no python3")
+		t.Skip("SKIPPED: there is no python3")
 	}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
