@@ -14,7 +14,7 @@ import (
 // endpoint's alone.
 const (
 	mostRequests   = 2048 // waiting or in progress, of all endpoints
-	mostOfUser     = 1024 // of those of one user
+	mostOfUser     = 1536 // of those of one user, who may fill one endpoint and use others still
 	mostOfEndpoint = 1024 // of one
 	mostOfWorker   = 512  // in progress
 )

@@ -55,7 +55,7 @@ func TestBalance_SoManyRequestsOfAllEndpointsAtATime(t *testing.T) {
 		require.ErrorIs(t, err, queue.ErrCrowded)
 	}
 	var last *queue.Turn
-	for i := range 1024 {
+	for i := range 1536 {
 		turn, err := enter(user, []compute.EndpointID{"balancer000001", "balancer000002"}[i%2])
 		require.NoError(t, err)
 		last = turn
@@ -63,7 +63,7 @@ func TestBalance_SoManyRequestsOfAllEndpointsAtATime(t *testing.T) {
 
 	crowded(user, "balancer000001")
 	crowded(user, "balancer000002")
-	for range 1024 { // nobody takes the places of all
+	for range 512 { // nobody takes the places of all
 		_, err := enter("v", "balancer000003")
 		require.NoError(t, err)
 	}
