@@ -76,8 +76,9 @@ var _ = area(func() {
 				require.Equal(c, times[name], times[name].Truncate(time.Millisecond), name)
 				delete(ended, name)
 			}
-			require.Equal(c, 3*time.Second, times["startedAt"].Sub(times["submittedAt"]).Round(time.Millisecond))
-			require.Equal(c, 2*time.Second, times["finishedAt"].Sub(times["startedAt"]).Round(time.Millisecond))
+			// Each time of day is cut to its millisecond.
+			require.InDelta(c, 3*time.Second, times["startedAt"].Sub(times["submittedAt"]), float64(time.Millisecond))
+			require.InDelta(c, 2*time.Second, times["finishedAt"].Sub(times["startedAt"]), float64(time.Millisecond))
 			require.Equal(c, map[string]any{
 				"id": id, "endpointId": q.Endpoint, "status": "COMPLETED", "attempts": 1.0, "workerId": "w", "delayTime": 3000.0, "executionTime": 2000.0,
 			}, ended, "without input and output")
