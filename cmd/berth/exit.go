@@ -78,7 +78,11 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 		f = &failure{code: exitFailed, cause: err}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		f = &failure{code: exitInterrupted, cause: errors.New("interrupted"), hint: f.hint}
+		hint := f.hint
+		if f.code == exitUnreached { // a request that was broken off says nothing of the server
+			hint = ""
+		}
+		f = &failure{code: exitInterrupted, cause: errors.New("interrupted"), hint: hint}
 		err = f
 	}
 

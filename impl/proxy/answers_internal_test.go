@@ -53,7 +53,7 @@ func saying(text string) func(net.Conn) {
 func both(t *testing.T, do func(net.Conn)) (s *server, hosts map[string]string) {
 	port := scripted(t, do)
 	c := newCrew(t, nil)
-	c.add(0, uint16(port)) //nolint:gosec // a port
+	c.add(0, uint16(port))
 	c.live = []compute.PublishedPort{{Private: 8888, Public: port, Type: "http"}}
 	return c.server, map[string]string{"pod": "Host: " + ours + "\r\n", "worker": "Host: " + endpoint + ".localhost\r\nAuthorization: Bearer good\r\n"}
 }
