@@ -122,6 +122,6 @@ var _ = area(func() {
 			}
 		})
 		c.Refused(c.control("POST", "clock/auto", `{"milliseconds":0}`), 422)
-		c.Refused(c.control("POST", "clock/auto", `{"settle":30001}`), 422)
+		c.Refused(c.control("POST", "clock/auto", `{"settle":10001}`), 422)
 	})
 })

@@ -42,7 +42,8 @@ type NearMiss struct {
 type Difference struct{ Member, Expected, Found string }
 
 // Verify holds the entries against the expectations and gives those that do not hold, and how many entries were dropped, which are not
-// counted: while there are such, nothing holds that may be exactly or at most so many. With inOrder, the requests that the expectations are about must also have come one after the other. The error is that of ctx.
+// counted: while there are such, nothing holds that may be exactly or at most so many. With inOrder, the requests that the expectations
+// are about must also have come one after the other. The error is that of ctx.
 func (j *Journal) Verify(ctx context.Context, expectations []Expectation, inOrder bool) (failures []Failure, dropped int64, err error) {
 	entries, dropped := j.all()
 	slices.SortFunc(entries, func(a, b *Entry) int { return cmp.Compare(a.Arrived, b.Arrived) })
