@@ -23,7 +23,7 @@ start() {
 	"$berth" "$@" --listen 127.0.0.1:0 --data "$tmp/$name.data" >"$tmp/$name.ready" 2>"$tmp/$name.log" &
 	server=$!
 	trap 'kill "$server" 2>/dev/null || true; wait' EXIT
-	for _ in $(seq 300); do
+	for _ in $(seq 1200); do
 		[ -s "$tmp/$name.ready" ] && return
 		kill -0 "$server" 2>/dev/null || break
 		sleep 0.1
@@ -80,8 +80,7 @@ version() {
 idle() {
 	export PATH="$tmp/newest/bin:$PATH"
 	start idle dev -v --json "$here/python/handlers.py" sync
-	sleep 62
-	checked python "$here/python/idle_worker.py" "$tmp/idle.log" 60
+	checked python "$here/python/idle_worker.py" "$tmp/idle.log" 50
 	stop
 }
 
