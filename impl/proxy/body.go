@@ -21,6 +21,7 @@ type incoming struct {
 	broken   atomic.Pointer[error] // why no more of it can be read; nil: it can, or was read to its end
 	patience *patience             // with who gets it; nil: that is not bounded here
 	ended    func()                // is called at its end, before it is told of; nil: nothing is
+	whole    atomic.Bool           // it was read to its end
 }
 
 // Read notes why there is no more.
@@ -32,11 +33,33 @@ func (b *incoming) Read(p []byte) (int, error) {
 	case err == nil:
 	case !errors.Is(err, io.EOF):
 		b.broken.CompareAndSwap(nil, &err)
-	case b.ended != nil:
-		b.ended()
+	default:
+		if b.ended != nil {
+			b.ended()
+		}
+		b.whole.Store(true)
 	}
 	return n, err
 }
+
+// early is for the answer to a request of HTTP/1.1 that may begin before all of the body has come. net/http would read the rest of it before it sends
+// the answer, unless the connection ends with that; the rest is the program's. To leave it to the program by EnableFullDuplex would not do: what came of
+// a body that cannot be read to its end would be taken for the next request.
+type early struct {
+	http.ResponseWriter
+	body *incoming
+}
+
+// WriteHeader writes the status of the answer, or of one before it.
+func (e early) WriteHeader(status int) {
+	if status >= http.StatusOK && !e.body.whole.Load() {
+		e.Header().Set("Connection", "close")
+	}
+	e.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap gives what is below, for net/http.
+func (e early) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
 // trailers has a request take along the trailers that its client announced, which come with the end of the body. They are put where httputil, which
 // copied the names before, has who sends the request look for them.

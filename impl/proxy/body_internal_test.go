@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -118,6 +119,14 @@ func readsAs(ending context.Context, how string, w http.ResponseWriter, r *http.
 			<-time.After(firstByte - time.Second)
 		}
 		_, _ = io.WriteString(w, "all of it")
+	case "as it comes":
+		control, piece := http.NewResponseController(w), make([]byte, 100)
+		err := control.EnableFullDuplex()
+		for err = errors.Join(err, control.Flush()); err == nil; _ = control.Flush() {
+			var n int
+			n, err = r.Body.Read(piece)
+			_, _ = w.Write(piece[:n])
+		}
 	case "nothing more":
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -147,12 +156,18 @@ func (s *slow) starts() {
 
 // post sends the head of a request to a host, with these lines, and what may follow at once.
 func (s *slow) post(host, key, lines string) net.Conn {
+	conn := s.begin(host, key, lines)
+	synctest.Wait()
+	return conn
+}
+
+// begin is post for an answer that is read at once.
+func (s *slow) begin(host, key, lines string) net.Conn {
 	conn := s.front.dial()
 	s.Cleanup(func() { _ = conn.Close() })
 	go func() {
 		_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: %s.localhost\r\nAuthorization: Bearer %s\r\n%s", host, key, lines)
 	}()
-	synctest.Wait()
 	return conn
 }
 
@@ -237,5 +252,55 @@ func TestBody_ThatThePodDoesNotTakeIsNotWaitedForForEver(t *testing.T) {
 				require.Equal(s, want.took, took.Truncate(time.Second))
 			})
 		})
+	}
+}
+
+// TestBody_MayBeAnsweredAsItComes: the answer begins before the end of the body, of which each piece is answered.
+func TestBody_MayBeAnsweredAsItComes(t *testing.T) {
+	for _, host := range []string{endpoint, pod + "-8888"} {
+		t.Run(host, func(t *testing.T) {
+			inBubble(t, func(s *slow) {
+				s.starts()
+				begun := time.Now()
+				conn := s.begin(host, "good", "X-Reads: as it comes\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+				res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				require.NoError(s, err)
+				require.Equal(s, 200, res.StatusCode)
+				require.True(s, res.Close, "what may be left of the body is no request")
+				piece := make([]byte, 5)
+				for _, next := range []string{"world", "again"} {
+					_, err = io.ReadFull(res.Body, piece)
+					require.NoError(s, err)
+					<-time.After(limit.DefaultSpan / 3)
+					go func() { _, _ = io.WriteString(conn, "5\r\n"+next+"\r\n") }()
+				}
+				_, err = io.ReadFull(res.Body, piece)
+				require.NoError(s, err)
+				require.Equal(s, "again", string(piece))
+				go func() { _, _ = io.WriteString(conn, "0\r\n\r\n") }()
+				rest, err := io.ReadAll(res.Body)
+				require.NoError(s, err)
+				require.Empty(s, rest)
+				require.NoError(s, res.Body.Close())
+				require.Equal(s, 2*(limit.DefaultSpan/3), time.Since(begun))
+			})
+		})
+	}
+}
+
+// TestBody_ThatIsReadBeforeItIsAnsweredKeepsItsConnection: only what is left of one ends it.
+func TestBody_ThatIsReadBeforeItIsAnsweredKeepsItsConnection(t *testing.T) {
+	for _, lines := range []string{"Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"} {
+		for _, host := range []string{endpoint, pod + "-8888"} {
+			t.Run(host, func(t *testing.T) {
+				inBubble(t, func(s *slow) {
+					s.starts()
+					res, err := http.ReadResponse(bufio.NewReader(s.begin(host, "good", lines)), nil)
+					require.NoError(s, err)
+					require.False(s, res.Close)
+					require.NoError(s, res.Body.Close())
+				})
+			})
+		}
 	}
 }

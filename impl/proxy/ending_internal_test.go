@@ -97,9 +97,9 @@ func TestTunnel_EndsSomeTimeAfterTheProgramHasEndedItsSide(t *testing.T) {
 				s.starts()
 				begun := time.Now()
 				text, err := io.ReadAll(s.post(host, "good", "X-Reads: nothing more\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n"))
-				require.NoError(t, err)
-				require.True(t, strings.HasPrefix(string(text), "HTTP/1.1 101 ") && strings.HasSuffix(string(text), "\r\n\r\nthe end\n"), "%s", text)
-				require.Equal(t, halfTime, time.Since(begun))
+				require.NoError(s, err)
+				require.True(s, strings.HasPrefix(string(text), "HTTP/1.1 101 ") && strings.HasSuffix(string(text), "\r\n\r\nthe end\n"), "%s", text)
+				require.Equal(s, halfTime, time.Since(begun))
 			})
 		})
 	}

@@ -177,7 +177,7 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	}
 	go p.watch(ctx, begun.Add(processTime), good, cancel)
 
-	p.balancing.ServeHTTP(leashed{withoutHints(w, r, prefix), ctx}, r)
+	p.balancing.ServeHTTP(leash(ctx, withoutHints(w, r, prefix), r, body), r)
 }
 
 // unfit refuses what leads to no pod and no worker at all.

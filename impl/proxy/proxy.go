@@ -197,7 +197,7 @@ func (p *Proxy) toPod(w http.ResponseWriter, r *http.Request, id compute.PodID, 
 	if body != nil {
 		body.patience = to.patience
 	}
-	p.relay.ServeHTTP(leashed{withoutHints(w, r, prefix), ctx}, r)
+	p.relay.ServeHTTP(leash(ctx, withoutHints(w, r, prefix), r, body), r)
 }
 
 // endless has an answer without an end be cut as the server ends, and a connection that was taken over some time after the program has ended its

@@ -49,6 +49,14 @@ type leashed struct {
 	ctx context.Context //nolint:containedctx // of the request
 }
 
+// leash gives what the answer to a request of that body is written to, until ctx ends.
+func leash(ctx context.Context, w http.ResponseWriter, r *http.Request, body *incoming) http.ResponseWriter {
+	if body != nil && r.ProtoMajor == 1 {
+		w = early{w, body}
+	}
+	return leashed{w, ctx}
+}
+
 // Hijack takes the connection over.
 func (w leashed) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, both, err := http.NewResponseController(w.ResponseWriter).Hijack()
