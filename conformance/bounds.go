@@ -84,7 +84,7 @@ func (c *Check) lastAnswer(conn net.Conn) (status int, header http.Header, body 
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(c, err)
 	defer func() { _ = answer.Body.Close() }()
-	body, err = io.ReadAll(answer.Body)
+	body, err = whole(answer.Body)
 	require.NoError(c, err)
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(c, err)
@@ -344,7 +344,7 @@ var _ = area(func() {
 				require.NoError(c, err)
 				res, err := client.Do(req)
 				require.NoError(c, err)
-				body, err := io.ReadAll(res.Body)
+				body, err := whole(res.Body)
 				require.NoError(c, err)
 				require.NoError(c, res.Body.Close())
 				if method == "GET" && res.StatusCode == 401 { // it is not served
@@ -369,7 +369,7 @@ var _ = area(func() {
 			require.NoError(c, err)
 
 			defer func() { _ = res.Body.Close() }()
-			body, err := io.ReadAll(res.Body)
+			body, err := whole(res.Body)
 			require.NoError(c, err)
 			if res.StatusCode == 403 {
 				require.Contains(c, string(body), "host name")

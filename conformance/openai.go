@@ -118,7 +118,7 @@ func (e *events) answer() Answer {
 	response := <-e.opened
 	require.NotNil(e.c, response, "the call failed: %v", e.failed)
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
+	body, err := whole(response.Body)
 	require.NoError(e.c, err)
 	a := Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 	require.NoError(e.c, json.Unmarshal(body, &a.JSON))
@@ -151,7 +151,7 @@ func (e *events) rest() string {
 	defer e.hangUp()
 	e.open()
 	defer func() { _ = e.response.Body.Close() }()
-	text, err := io.ReadAll(e.lines)
+	text, err := whole(e.lines)
 	require.NoError(e.c, err)
 	return string(text)
 }

@@ -31,7 +31,7 @@ func (c *Check) inPodAt(host, path, method string, length int64) Answer {
 	res, err := client.Do(req)
 	require.NoError(c, err)
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
+	body, err := whole(res.Body)
 	require.NoError(c, err)
 	if res.StatusCode == 401 {
 		return Answer{Status: 401}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -88,13 +89,23 @@ func expectation(message string) string {
 	return short(b.String()) + "\n"
 }
 
+// printable keeps what a server answered from steering the terminal: of its control characters only newlines and tabs are left.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
 // WriteOutcome writes the line of an outcome, and more for a failure.
 func WriteOutcome(out io.Writer, o Outcome) {
 	switch {
 	case o.Skipped != "":
-		fmt.Fprintf(out, "SKIPPED  %s: %s\n", o.ID, o.Skipped)
+		fmt.Fprintf(out, "SKIPPED  %s: %s\n", o.ID, printable(o.Skipped))
 	case o.Failure != "":
-		fmt.Fprintf(out, "FAIL     %s\n         %s\n", o.ID, strings.ReplaceAll(o.Failure, "\n", "\n         "))
+		fmt.Fprintf(out, "FAIL     %s\n         %s\n", o.ID, strings.ReplaceAll(printable(o.Failure), "\n", "\n         "))
 	default:
 		fmt.Fprintf(out, "PASS     %s\n", o.ID)
 	}
@@ -109,7 +120,7 @@ func WriteTotals(out io.Writer, outcomes []Outcome) (ok bool) {
 	all := TallyOf(outcomes)
 	fmt.Fprintf(out, "\n%d of %d rules were judged (%d %%)\n", all.Judged(), all.Rules(), all.Percent())
 	for _, r := range Reasons(outcomes) {
-		fmt.Fprintf(out, "%4d were not: %s\n", len(r.Rules), r.Why)
+		fmt.Fprintf(out, "%4d were not: %s\n", len(r.Rules), printable(r.Why))
 	}
 
 	return all.Failed == 0

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -44,4 +45,48 @@ func TestDescribe_NoPartOfAKeyIsShownWhereATextIsCut(t *testing.T) {
 	o := failed(t, exchange{method: "GET", url: "http://h/"}, func(c *Check) { require.Equal(c, 1, 2, "as said") })
 	require.Equal(t, "GET http://h/", o.Request)
 	require.Equal(t, "Not equal: \nexpected: 1\nactual  : 2\nas said", o.Wanted, "without where it stands in the tests")
+}
+
+// zeros has no end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// answering answers each request with so many bytes.
+type answering int64
+
+func (n answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r, Body: io.NopCloser(io.LimitReader(zeros{}, int64(n)))}, nil
+}
+
+// The target may be any server, also one whose answer never ends.
+func TestExchange_AnAnswerThatIsTooLongFailsTheRule(t *testing.T) {
+	t.Parallel()
+	o := failed(t, exchange{}, func(c *Check) {
+		c.client = &http.Client{Transport: answering(mostAnswer + 1)}
+		_, _ = c.exchange(Request{Method: "GET", URL: "http://h/v2/pods"})
+	})
+	require.Contains(t, o.Wanted, "the answer has more than 64 MiB")
+	require.NotContains(t, o.Wanted, "there is no answer")
+	require.Equal(t, "GET http://h/v2/pods", o.Request)
+}
+
+func TestWriteOutcome_WhatAServerAnsweredDoesNotSteerTheTerminal(t *testing.T) {
+	t.Parallel()
+	const text = "one\x1b[2J\r\x07two\tthree\u009b31m\x7f\nfour"
+	for outcome, want := range map[*Outcome]string{
+		{ID: "a.b", Failure: text}: "FAIL     a.b\n         one [2J  two\tthree 31m \n         four\n",
+		{ID: "a.b", Skipped: text}: "SKIPPED  a.b: one [2J  two\tthree 31m \nfour\n",
+	} {
+		var b strings.Builder
+		WriteOutcome(&b, *outcome)
+		require.Equal(t, want, b.String())
+	}
+	var b strings.Builder
+	WriteTotals(&b, []Outcome{{ID: "a.b", Area: "a", Skipped: text}})
+	require.Contains(t, b.String(), "one [2J  two\tthree 31m \nfour")
+	require.Equal(t, "401: a b", Answer{Status: 401, Body: []byte(`{"detail":"a\u001bb"}`)}.summary())
 }

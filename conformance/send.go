@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -108,8 +109,23 @@ func doBy(client *http.Client, req *http.Request) (Answer, error) {
 		return Answer{}, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
+	body, err := whole(res.Body)
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: body}, err
+}
+
+// mostAnswer is how many bytes of an answer are read: the target may be any server, and one answer must not take all memory.
+const mostAnswer = 64 << 20
+
+// errTooLong says that an answer has more.
+var errTooLong = fmt.Errorf("the answer has more than %d MiB", mostAnswer>>20)
+
+// whole reads the body of an answer. One that has more than mostAnswer fails with errTooLong.
+func whole(body io.Reader) ([]byte, error) {
+	read, err := io.ReadAll(io.LimitReader(body, mostAnswer+1))
+	if err == nil && len(read) > mostAnswer {
+		return nil, errTooLong
+	}
+	return read, err
 }
 
 // note keeps the exchange as the last one, unless the rule has failed, or has ended and cleans up.
@@ -123,6 +139,9 @@ func (c *Check) note(e exchange) {
 
 // unanswered fails the rule, and ends the whole run if the target does not answer anything any more.
 func (c *Check) unanswered(err error) {
+	if errors.Is(err, errTooLong) {
+		require.Fail(c, err.Error())
+	}
 	if ctx := c.context(); ctx.Err() == nil {
 		c.suite.lost(ctx, c.Target)
 	}
@@ -168,7 +187,7 @@ func (a Answer) summary() string {
 	if detail, ok := a.object()["detail"].(string); ok && detail != "" {
 		reason = detail
 	}
-	return strconv.Itoa(a.Status) + ": " + reason
+	return strconv.Itoa(a.Status) + ": " + printable(reason)
 }
 
 // REST sends a request to the REST interface.

@@ -125,6 +125,9 @@ func ask(ctx context.Context, method, address, key, body string) (Answer, error)
 		if errors.As(err, &cause) { // the method and the address are named anyway
 			err = cause.Err
 		}
+		if errors.Is(err, errTooLong) {
+			return Answer{}, fmt.Errorf("%w: %s: %w", ErrRefused, req.URL.Host, err)
+		}
 		return Answer{}, fmt.Errorf("%w: %s: %w", ErrUnreached, req.URL.Host, err)
 	}
 

@@ -25,6 +25,9 @@ import (
 // requestTime is how long an answer may take, beyond what the server was asked to wait.
 const requestTime = 30 * time.Second
 
+// mostAnswer is how many bytes an answer may have that is read as a whole: no server is to take all memory.
+const mostAnswer = 64 << 20
+
 // mostRedirects is how many redirects of a request are followed.
 const mostRedirects = 10
 
@@ -119,9 +122,12 @@ func (c *connection) hold(ctx context.Context, d time.Duration, r request) ([]by
 	}
 
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
+	body, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
 	if err != nil {
 		return nil, c.unreached(err)
+	}
+	if len(body) > mostAnswer {
+		return nil, &failure{code: exitRefused, cause: fmt.Errorf("%s answered with more than %d MiB", withoutPassword(c.server), mostAnswer>>20), hint: "is it a berth?"}
 	}
 	if res.StatusCode/100 != 2 {
 		return nil, c.refused(res, body)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,4 +41,22 @@ func TestClient_PasswordOfAnAddressIsNotPrinted(t *testing.T) {
 	require.Contains(t, call(t.Context(), "", "pods", "list", "--server", "http://127.0.0.1:1/?api_key=hush4&x=1").err, "http://127.0.0.1:1/?api_key=***&x=1 was not reached")
 	require.Contains(t, call(t.Context(), "", "pods", "list", "--server", "http://u:hush4@127.0.0.1:1").err, "http://u:xxxxx@127.0.0.1:1 was not reached")
 	require.Contains(t, call(t.Context(), "", "pods", "list", "--server", "127.0.0.1:1").err, `"127.0.0.1:1" is not an http or https URL`)
+}
+
+// The server may be any, also one whose answer takes all memory.
+func TestClient_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprint(w, `{"pods":[]`)
+		piece := strings.Repeat(" ", 1<<20)
+		for range 65 { // MiB
+			if _, err := io.WriteString(w, piece); err != nil {
+				return // the client has hung up
+			}
+		}
+	}))
+	t.Cleanup(other.Close)
+	r := call(t.Context(), "", "pods", "list", "--server", other.URL)
+	require.Equal(t, exitRefused, r.code, r.err)
+	require.Contains(t, r.err, other.URL+" answered with more than 64 MiB\n")
 }
