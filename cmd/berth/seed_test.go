@@ -24,5 +24,6 @@ func TestSeed(t *testing.T) {
 		require.Contains(t, r.err, bad+":2:13: /pods/0/imgae: is not a known member; is image meant?\n")
 		require.Contains(t, r.err, "/pods/0/image: is required")
 	}
+	require.Equal(t, exitUsage, r.code, "of serve")
 	require.Contains(t, call(t.Context(), "", "seed", "schema").out, `"rest.Mounts"`)
 }

@@ -113,7 +113,7 @@ Every setting can also be in the environment or in a configuration file; see ber
 				config.Endpoints = append(config.Endpoints, app.Endpoint{Name: "demo", Command: []string{self, "worker", "--handler", "echo"}})
 			}
 
-			return serve(cmd.Context(), config, func(s *app.Server) error {
+			return wrongValue(cmd, serve(cmd.Context(), config, func(s *app.Server) error {
 				out := cmd.OutOrStdout()
 				if asJSON {
 					return printReady(out, s, s.FirstKey())
@@ -123,7 +123,7 @@ Every setting can also be in the environment or in a configuration file; see ber
 					return runDemo(cmd.Context(), out, s, cmp.Or(config.FirstKey, s.FirstKey()))
 				}
 				return nil
-			})
+			}))
 		},
 	}
 

@@ -114,3 +114,19 @@ func TestNewVersionCommand(t *testing.T) {
 	require.NoError(t, cmd.Execute())
 	require.Equal(t, "berth dev\n", out.String())
 }
+
+// What a start finds out about settings is as wrong as what their values say by themselves.
+func TestServe_SettingsThatAStartRefusesAreMisuses(t *testing.T) {
+	t.Parallel()
+	none := filepath.Join(t.TempDir(), "none")
+	for says, args := range map[string][]string{
+		`--runtime "process": the test controls need a runtime that simulates: it must be sim`: {"--test-controls", "--runtime", "process"},
+		`--seed "` + none + `": stat ` + none + `: no such file or directory`:                  {"--seed", none},
+		`--catalog "` + none + `": open ` + none + `: no such file or directory`:               {"--catalog", none},
+		`--fleet "` + none + `": open ` + none + `: no such file or directory`:                 {"--fleet", none},
+	} {
+		r := call(t.Context(), "", append([]string{"serve", "--ephemeral", "--listen", "127.0.0.1:0"}, args...)...)
+		require.Equal(t, exitUsage, r.code, r.err)
+		require.Contains(t, r.err, "berth: "+says+"\n")
+	}
+}

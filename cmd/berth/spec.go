@@ -63,9 +63,9 @@ examples, links and how the documents are cut into components make no difference
 The name of an edition of the contract stands for its document of REST. Beside an edition the output names the edition that the other
 document is nearest to; without A it is compared with that one.
 
-It fails when there is a difference; with --expected, when there is one that the file does not list, or when the file lists
+It fails with exit code 1 when there is a difference; with --expected, when there is one that the file does not list, or when the file lists
 one that there is not. The file is a YAML list of {at, a, b, reason}, where at is a place or a list of places; with editions, an entry is of
-those whose document is A.`,
+those whose document is A. A file that cannot be read, or is no such document, is exit code 2.`,
 		Example: `  berth spec diff spec/rest.yaml other.json --expected spec/differences.yaml
   berth spec diff public other.json
   berth spec diff other.json`,
@@ -79,7 +79,7 @@ those whose document is A.`,
 			var list []diff.Expected
 			if expected != "" {
 				if list, err = diff.LoadExpected(expected); err != nil {
-					return err
+					return misuse(fmt.Errorf("--expected: %w", err), "")
 				}
 			}
 
@@ -145,7 +145,8 @@ func isEdition(name string) bool { return slices.Contains(app.Contracts(), name)
 // loadDocument reads a file, or the document of an edition.
 func loadDocument(name string) (diff.Document, error) {
 	if !isEdition(name) {
-		return diff.Load(name)
+		d, err := diff.Load(name)
+		return d, misuse(err, "")
 	}
 	edition, err := app.Contract(name)
 	if err != nil {

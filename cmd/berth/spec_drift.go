@@ -25,12 +25,12 @@ is to be reviewed and then stands in spec/editions.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			public, err := diff.Load(args[0])
 			if err != nil {
-				return err
+				return misuse(err, "")
 			}
 			var list []diff.Expected
 			if expected != "" {
 				if list, err = diff.LoadExpected(expected); err != nil {
-					return err
+					return misuse(fmt.Errorf("--expected: %w", err), "")
 				}
 			}
 

@@ -49,6 +49,32 @@ func TestSpecDiff_FailsAtUnexpectedAndStaleDifferences(t *testing.T) {
 	require.Error(t, err)
 }
 
+// That there is a difference, and that nothing could be compared, are not the same to who asks.
+func TestSpecDiff_WhatCannotBeReadIsNoDifference(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	none, bad, good := filepath.Join(dir, "none.yaml"), filepath.Join(dir, "bad.yaml"), filepath.Join(dir, "good.yaml")
+	require.NoError(t, os.WriteFile(bad, []byte("paths: {/x: []}"), 0o600))
+	require.NoError(t, os.WriteFile(good, []byte("paths: {/x: {get: {responses: {200: {}}}}}"), 0o600))
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitUsage, none + ": no such file", []string{"diff", none}},
+		{exitUsage, none + ": no such file", []string{"diff", good, none}},
+		{exitUsage, bad + ": paths: /x: it is to be an object", []string{"diff", bad, good}},
+		{exitUsage, "--expected: open " + none, []string{"diff", good, good, "--expected", none}},
+		{exitUsage, none + ": no such file", []string{"drift", none}},
+		{exitUsage, "--expected: open " + none, []string{"drift", good, "--expected", none}},
+		{exitFailed, "differences are not expected", []string{"diff", "public", good}},
+	} {
+		r := call(t.Context(), "", append([]string{"spec"}, c.args...)...)
+		require.Equal(t, c.code, r.code, "%v: %s", c.args, r.err)
+		require.Contains(t, r.err, c.says)
+	}
+}
+
 func TestSpecDiff_KnowsEditionsAndReportsTheNearest(t *testing.T) {
 	t.Parallel()
 	run := func(args ...string) (out, messages string, err error) {

@@ -470,11 +470,11 @@ func TestDocker_PodSaysThatThereIsNoGPU(t *testing.T) {
 func TestStart_RefusesWrongSettingsOfRuntimes(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]app.Config{
-		`runtime "podman": it must be sim, docker, kubernetes or process`:      {Runtime: "podman"},
-		`pull "often": it must be if-absent, always or never`:                  {Runtime: "docker", RuntimeSettings: setting.Values{"pull": {"often"}}},
-		`process-accept "all": it must be args, commands, env or env:NAME`:     {RuntimeSettings: setting.Values{"process-accept": {"args", "all"}}},
-		`the test controls need a runtime that simulates: runtime must be sim`: {Runtime: "process", TestControls: true},
-		`publish-on "here": ParseAddr("here"): unable to parse IP`:             {Runtime: "docker", RuntimeSettings: setting.Values{"publish-on": {"here"}}},
+		`runtime "podman": it must be sim, docker, kubernetes or process`:                    {Runtime: "podman"},
+		`pull "often": it must be if-absent, always or never`:                                {Runtime: "docker", RuntimeSettings: setting.Values{"pull": {"often"}}},
+		`process-accept "all": it must be args, commands, env or env:NAME`:                   {RuntimeSettings: setting.Values{"process-accept": {"args", "all"}}},
+		`runtime "process": the test controls need a runtime that simulates: it must be sim`: {Runtime: "process", TestControls: true},
+		`publish-on "here": ParseAddr("here"): unable to parse IP`:                           {Runtime: "docker", RuntimeSettings: setting.Values{"publish-on": {"here"}}},
 	} {
 		c.Data, c.Listen = t.TempDir(), "127.0.0.1:0"
 		_, err := app.Start(t.Context(), c)

@@ -24,7 +24,7 @@ func kindOf(c Config) (*runtime.Kind, error) {
 		return nil, err
 	}
 	if c.TestControls && !kind.Can.Simulates {
-		return nil, fmt.Errorf("the test controls need a runtime that simulates: runtime must be %s", setting.Or(simulating()))
+		return nil, &setting.Error{Name: runtimeRow, Value: c.Runtime, Cause: fmt.Errorf("the test controls need a runtime that simulates: it must be %s", setting.Or(simulating()))}
 	}
 	return kind, nil
 }

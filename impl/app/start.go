@@ -157,7 +157,7 @@ func readBounds(c Config) (b bounds, err error) {
 
 	if c.Seed != "" {
 		if b.seed, err = seed.Read(c.Seed); err != nil {
-			return b, err
+			return b, ofSetting("seed", c.Seed, err)
 		}
 	}
 
