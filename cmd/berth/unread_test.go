@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -27,6 +28,13 @@ func (u *unread) Write(p []byte) (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.text.Write(p)
+}
+
+// read gives what was written.
+func (u *unread) read() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.text.String()
 }
 
 func TestServe_UnreadStandardErrorBlocksNoRequest(t *testing.T) {
@@ -68,14 +76,13 @@ func TestServe_UnreadStandardErrorBlocksNoRequest(t *testing.T) {
 	}
 
 	close(stderr.gate)
+	require.Eventually(t, func() bool { return strings.Contains(stderr.read(), "lines of the log were dropped") }, time.Minute, time.Millisecond, "there is room for more lines")
 	require.NotContains(t, get(ready.URL+"/v2/pods"), "title")
 	stop()
 	require.NoError(t, <-done)
 
-	stderr.mu.Lock()
-	defer stderr.mu.Unlock()
-	require.Equal(t, 1, strings.Count(stderr.text.String(), "lines of the log were dropped"))
-	require.Contains(t, stderr.text.String(), "msg=draining", "it is read to its end")
+	require.Equal(t, 1, strings.Count(stderr.read(), "lines of the log were dropped"))
+	require.Contains(t, stderr.read(), "msg=draining", "it is read to its end")
 }
 
 func TestServe_ClosedStandardErrorEndsNothing(t *testing.T) {
