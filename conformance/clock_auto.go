@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -85,6 +86,49 @@ var _ = area(func() {
 			c.auto(time.Minute, func() {
 				require.Equal(c, "TIMED_OUT", (<-answers).JSON["status"], "a held request waits as the clock goes on, and is answered at its time")
 			})
+		})
+	})
+
+	add("controls.clock.waits", []string{"advanceClock", "autoClock", "setScript", "runSync"}, func(c *Check) {
+		c.frozen(func() {
+			q, _ := c.byScript(`{"delay":{"fixed":30000},"output":1}`, boot, `"workers":{"min":1}`)
+			q.submit(job)
+			c.advance(time.Minute) // now its worker is up
+			ends := func(wait string) any {
+				answers := c.hold(func() Answer { return q.Queue("POST", "runsync?wait="+wait, `{"input":{}}`) })
+				c.advance(time.Minute)
+				return (<-answers).JSON["status"]
+			}
+			require.Equal(c, "COMPLETED", ends("30000"), "what is due at that time has been done")
+			require.Equal(c, "IN_PROGRESS", ends("29999"), "and what is due later has not")
+			require.Equal(c, "COMPLETED", ends("30001"))
+
+			c.auto(time.Hour, func() {
+				require.Equal(c, "COMPLETED", q.Queue("POST", "runsync?wait=30000", `{"input":{}}`).JSON["status"])
+				require.Equal(c, "IN_PROGRESS", q.Queue("POST", "runsync?wait=29999", `{"input":{}}`).JSON["status"])
+			})
+		})
+	})
+
+	add("controls.clock.delayed", []string{"advanceClock", "setScript", "setFaults", "run", "health"}, func(c *Check) {
+		c.frozen(func() {
+			q, at := c.byScript(`{"delay":{"fixed":1000},"output":1}`, boot, `"workers":{"min":1}`)
+			c.advance(time.Minute) // now its worker is up
+			completed := func() any { return q.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["completed"] }
+			c.Eventually(func() bool {
+				c.set("PUT", "faults", `{"faults":[{"operation":"run","when":"before","latency":29417,"resource":"`+path.Base(at)+`"}]}`)
+				answers := c.later(func() Answer { return q.Queue("POST", "run", `{"input":{}}`) })
+				for c.met()[0][1] == 0 {
+					c.sleep(time.Millisecond)
+				}
+				before := completed()
+				c.advance(30417 * time.Millisecond) // nothing else is due just then
+				after := completed()
+				c.set("DELETE", "faults", "")
+				c.advance(time.Minute)
+				<-answers
+				return after != before // or the request did not yet sleep as the clock went on
+			}, "a job that was submitted late ends a second later")
 		})
 	})
 

@@ -16,9 +16,9 @@ const lookTick = compute.MostBetweenLooks / 4
 
 // clocks are those of a server.
 type clocks struct {
-	compute.Clock                        // the one that everything goes by
-	running       *compute.RunningClock  // what it runs with
-	settable      *compute.SettableClock // the same clock if tests may set it; else nil
+	clock    compute.Clock          // the one that everything goes by
+	running  *compute.RunningClock  // what it runs with
+	settable *compute.SettableClock // the same clock if tests may set it; else nil
 }
 
 func newClocks(c Config) clocks {
@@ -57,7 +57,7 @@ type timekeeper struct {
 // newTimekeeper has the time that decides go on from where the run before left it. If the time of day is an earlier one than that run saw, the
 // clock of the machine was set back meanwhile, which is a step like any other. When that is undone, the time of day is noted.
 func newTimekeeper(ctx context.Context, clocks clocks, s store.Store, log *slog.Logger, u *undo) (*timekeeper, error) {
-	t := &timekeeper{clock: clocks, running: clocks.running, store: s, log: log}
+	t := &timekeeper{clock: clocks.clock, running: clocks.running, store: s, log: log}
 	err := s.Read(ctx, func(tx store.Tx) (err error) {
 		if t.lag, err = tx.Lag(); err == nil {
 			t.noted, err = tx.LastWall()

@@ -27,8 +27,7 @@ type controls struct {
 	use         *useCases
 	simulations []runtime.Simulation
 	kept        *reconcile.Sweeps
-	work        []loop.Due // what the clock brings, in the order in which it is done
-	holder      *holder    // nil: servers share the store
+	holder      *holder // nil: servers share the store
 	secrets     secrets
 	saving      sync.Mutex // held while a state is saved or deleted
 	auto        *loop.Auto // has the clock go by itself
@@ -45,7 +44,7 @@ func openControls(
 	simulations := runs.simulations()
 	due := w.due(simulations)
 	made := &controls{
-		key: c.controlsKey, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: due,
+		key: c.controlsKey, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept,
 		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, use.alone, c.Log),
 		holder: g.holder, secrets: g.dir.secrets,
 	}
@@ -121,7 +120,7 @@ func (c *controls) Clock() *compute.SettableClock { return c.clock }
 
 func (c *controls) Advance(ctx context.Context, d time.Duration) error {
 	defer c.use.alone()()
-	if err := loop.Advance(ctx, c.clock, d, c.work); err != nil {
+	if err := c.auto.Advance(ctx, d); err != nil {
 		return err
 	}
 	_ = c.keeper.keep(ctx) // a sudden end would lose what a long way cost; if it fails, the sweep tries again and says why

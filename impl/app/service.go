@@ -35,7 +35,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	clocks := newClocks(c)
 	fleet := prepareFleet(ctx, c)
 	u.push("fleet", fleet.over)
-	db, err := openStore(ctx, c, g.dir.secrets, of, clocks, g.seen, u)
+	db, err := openStore(ctx, c, g.dir.secrets, of, clocks.clock, g.seen, u)
 	if err := c.passed("store", err); err != nil {
 		return nil, err
 	}
@@ -44,18 +44,18 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 	if err := c.passed("clock", err); err != nil {
 		return nil, err
 	}
-	keys, err := openIdentity(ctx, c, clocks, db.store, g.dir, u)
+	keys, err := openIdentity(ctx, c, clocks.clock, db.store, g.dir, u)
 	if err := c.passed("keys", err); err != nil {
 		return nil, err
 	}
 
-	rates, err := openRates(ctx, c, clocks, db.store, g.bounds, u)
+	rates, err := openRates(ctx, c, clocks.clock, db.store, g.bounds, u)
 	if err := c.passed("rates", err); err != nil {
 		return nil, err
 	}
 
 	owned := newOwned(c, keys)
-	runs, err := openRuntimes(ctx, c, g.bounds.kind, clocks, owned, u)
+	runs, err := openRuntimes(ctx, c, g.bounds.kind, clocks.clock, owned, u)
 	if err := c.passed("runtimes", err); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	use, err := openUseCases(ctx, useCasesConfig{c, clocks, db.store, keys, runs, g.at, g.seen, fleet}, u)
+	use, err := openUseCases(ctx, useCasesConfig{c, clocks.clock, db.store, keys, runs, g.at, g.seen, fleet}, u)
 	if err := c.passed("use cases", err); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	work := newWork(ctx, c, clocks, db.store, keeper, keys, rates, use, u)
+	work := newWork(ctx, c, clocks.clock, db.store, keeper, keys, rates, use, u)
 	controls, err := openControls(ctx, g, clocks, db, keeper, keys, rates, runs, use, work, u)
 	if err := c.passed("test controls", err); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	edge := edge{c, g.bounds, clocks.Clock, db, keys, rates, runs, g.at, g.seen, use, shells, controls, g.leaving, work.loops.ctx}
+	edge := edge{c, g.bounds, clocks.clock, db, keys, rates, runs, g.at, g.seen, use, shells, controls, g.leaving, work.loops.ctx}
 	handler, err := newHandler(edge)
 	if err := c.passed("handlers", err); err != nil {
 		return nil, err

@@ -20,17 +20,18 @@ type Clock interface {
 	After(d time.Duration) (<-chan time.Time, func())
 }
 
-// Sleep returns once d has passed on the clock, or with the error of a context that ends before. A SettableClock counts who sleeps.
-func Sleep(ctx context.Context, c Clock, d time.Duration) error {
+// Sleep returns once d has passed on the clock, or with the error of a context that ends before. A SettableClock counts who sleeps, and stops
+// for each on its way.
+func Sleep(ctx context.Context, c Clock, d time.Duration) error { return pass(ctx, c, d, sleeps) }
+
+// Pause is Sleep for whom it does not matter when exactly the time is over: a SettableClock that is set forward by so much does not stop for it.
+func Pause(ctx context.Context, c Clock, d time.Duration) error { return pass(ctx, c, d, pauses) }
+
+func pass(ctx context.Context, c Clock, d time.Duration, why reason) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
-	after := c.After
-	if settable, ok := c.(*SettableClock); ok {
-		after = func(d time.Duration) (<-chan time.Time, func()) { return settable.after(d, true) }
-	}
-
-	passed, stop := after(d)
+	passed, stop := after(c, d, why)
 	defer stop()
 	select {
 	case <-passed:
@@ -38,6 +39,17 @@ func Sleep(ctx context.Context, c Clock, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Await is After for a request that is answered when d has passed, if not before. A SettableClock stops for it on its way, and counts it as woken from
+// then on until it is given up: once its answer is known.
+func Await(c Clock, d time.Duration) (<-chan time.Time, func()) { return after(c, d, awaits) }
+
+func after(c Clock, d time.Duration, why reason) (<-chan time.Time, func()) {
+	if settable, ok := c.(*SettableClock); ok {
+		return settable.after(d, why)
+	}
+	return c.After(d)
 }
 
 // Lag is how far the time that decides is behind the time of day. It changes by the pauses of the server and by the steps of the

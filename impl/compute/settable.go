@@ -1,8 +1,6 @@
 package compute
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +18,7 @@ type SettableClock struct {
 	paused time.Duration // of system, when this clock last began to stand still
 	missed time.Duration // in pauses of system while this clock stood still before: they are none of its own
 	rings  map[*ring]struct{}
+	woken  int    // of those who awaited a time, who did not give it up yet
 	set    func() // nil: nobody asks
 }
 
@@ -28,9 +27,18 @@ type ring struct {
 	due  time.Time
 	c    chan time.Time
 	stop func() bool // of the machine's timer, while the clock runs
-
-	sleeps bool // it waits for the time alone, and so the clock may go on for it
+	why  reason
 }
+
+// reason is why somebody waits.
+type reason int
+
+const (
+	listens reason = iota // for something else that may come before
+	pauses                // for about that time and nothing else
+	sleeps                // for that time and nothing else
+	awaits                // for something else, and what comes by that time shows
+)
 
 // NewSettableClock makes a clock that runs with another one.
 func NewSettableClock(with *RunningClock) *SettableClock {
@@ -138,32 +146,53 @@ func (c *SettableClock) Resume() {
 func (c *SettableClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.advance(d)
+	c.move(d)
+	c.ring(func(*ring) bool { return true })
 }
 
-// AdvanceTo is Advance to t, unless the clock shows a later time already.
-func (c *SettableClock) AdvanceTo(t time.Time) {
+// GoTo is Advance to t, unless the clock shows a later time already, but wakes none of those who Sleep, Pause or Await: Wake does, once what is due at
+// that time has been done.
+func (c *SettableClock) GoTo(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.advance(max(0, t.Sub(c.now())))
+	c.move(max(0, t.Sub(c.now())))
+	c.ring(func(r *ring) bool { return r.why == listens })
 }
 
-func (c *SettableClock) advance(d time.Duration) {
-	if c.frozen.IsZero() {
-		c.ahead += d
-	} else {
-		c.frozen = c.frozen.Add(d)
-	}
-	c.tell()
+// Wake wakes who waits for a time that has come.
+func (c *SettableClock) Wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ring(func(*ring) bool { return true })
+}
 
-	for _, r := range slices.SortedFunc(maps.Keys(c.rings), func(a, b *ring) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) }) {
+// move sets the clock forward. The caller has the lock, and rings.
+func (c *SettableClock) move(d time.Duration) {
+	defer c.tell()
+	if !c.frozen.IsZero() {
+		c.frozen = c.frozen.Add(d)
+		return
+	}
+	c.ahead += d
+	for r := range c.rings {
 		r.halt()
 		if r.due.After(c.now()) {
-			if c.frozen.IsZero() {
-				c.arm(r)
-			}
-			continue
+			c.arm(r)
 		}
+	}
+}
+
+// ring rings for those whose time has come, in that order. The caller has the lock.
+func (c *SettableClock) ring(those func(r *ring) bool) {
+	var due []*ring
+	for r := range c.rings {
+		if !r.due.After(c.now()) && those(r) {
+			due = append(due, r)
+		}
+	}
+	slices.SortFunc(due, func(a, b *ring) int { return a.due.Compare(b.due) })
+	for _, r := range due {
+		r.halt()
 		c.fire(r)
 	}
 }
@@ -181,6 +210,9 @@ func (c *SettableClock) arm(r *ring) {
 
 func (c *SettableClock) fire(r *ring) {
 	delete(c.rings, r)
+	if r.why == awaits {
+		c.woken++
+	}
 	r.c <- c.now()
 }
 
@@ -191,33 +223,47 @@ func (r *ring) halt() {
 	}
 }
 
-// Sleepers gives how many wait in Sleep, and when the first of them is to wake.
-func (c *SettableClock) Sleepers() (count int, first time.Time) {
+// Waiting is who waits on a clock for a time to come.
+type Waiting struct {
+	Asleep int       // in Sleep or Pause
+	Woken  int       // in Await, after their time has come
+	First  time.Time // when the first of all those is woken; zero: nobody is
+	Exact  time.Time // the same of those who do not Pause
+}
+
+// Waiting gives who waits now.
+func (c *SettableClock) Waiting() Waiting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	w := Waiting{Woken: c.woken}
 	for r := range c.rings {
-		if !r.sleeps {
+		if r.why == listens {
 			continue
 		}
-		if count++; count == 1 || r.due.Before(first) {
-			first = r.due
+		if r.why != awaits {
+			w.Asleep++
+		}
+		if w.First.IsZero() || r.due.Before(w.First) {
+			w.First = r.due
+		}
+		if r.why != pauses && (w.Exact.IsZero() || r.due.Before(w.Exact)) {
+			w.Exact = r.due
 		}
 	}
-	return count, first
+	return w
 }
 
 // After gives a channel that receives once the clock has moved on by d, and a function that gives up on it.
-func (c *SettableClock) After(d time.Duration) (<-chan time.Time, func()) { return c.after(d, false) }
+func (c *SettableClock) After(d time.Duration) (<-chan time.Time, func()) { return c.after(d, listens) }
 
-func (c *SettableClock) after(d time.Duration, sleeps bool) (<-chan time.Time, func()) {
+func (c *SettableClock) after(d time.Duration, why reason) (<-chan time.Time, func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	r := &ring{due: c.now().Add(d), c: make(chan time.Time, 1), sleeps: sleeps}
+	r := &ring{due: c.now().Add(d), c: make(chan time.Time, 1), why: why}
 	switch {
 	case d <= 0:
-		r.c <- c.now()
-		return r.c, func() {}
+		c.fire(r)
 	case c.frozen.IsZero():
 		c.rings[r] = struct{}{}
 		c.arm(r)
@@ -225,10 +271,13 @@ func (c *SettableClock) after(d time.Duration, sleeps bool) (<-chan time.Time, f
 		c.rings[r] = struct{}{}
 	}
 
-	return r.c, func() {
+	return r.c, sync.OnceFunc(func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		r.halt()
+		if _, waits := c.rings[r]; !waits && r.why == awaits {
+			c.woken--
+		}
 		delete(c.rings, r)
-	}
+	})
 }

@@ -1,6 +1,8 @@
 package compute_test
 
 import (
+	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -33,9 +35,9 @@ func TestSettableClock_FrozenMovesOnlyWhenAdvanced(t *testing.T) {
 	require.False(t, rang(late))
 
 	stop()
-	c.AdvanceTo(start.Add(time.Hour))
+	c.GoTo(start.Add(time.Hour))
 	require.False(t, rang(late), "given up")
-	c.AdvanceTo(start)
+	c.GoTo(start)
 	require.Equal(t, start.Add(time.Hour), c.Now(), "it never goes back")
 }
 
@@ -71,4 +73,71 @@ func TestSettableClock_RunningCanBeAdvancedAndFrozen(t *testing.T) {
 	c.Advance(time.Hour)
 	require.True(t, rang(far))
 	require.True(t, rang(soon))
+}
+
+func TestSettableClock_WakesThoseWhoWaitForATimeAfterTheOthers(t *testing.T) {
+	t.Parallel()
+	start := time.UnixMilli(1_700_000_000_000).UTC()
+	for name, c := range map[string]*compute.SettableClock{"frozen": compute.NewFrozenClock(start), "running": compute.NewSettableClock(compute.NewRunningClock())} {
+		heard, _ := c.After(time.Hour)
+		awaited, giveUp := compute.Await(c, time.Hour)
+		slept := make(chan time.Time, 2)
+		for _, wait := range []func(context.Context, compute.Clock, time.Duration) error{compute.Sleep, compute.Pause} {
+			go func() {
+				_ = wait(t.Context(), c, time.Hour)
+				slept <- c.Now()
+			}()
+		}
+		for c.Waiting().Asleep < 2 {
+			runtime.Gosched()
+		}
+
+		due := c.Waiting().First
+		c.GoTo(due.Add(time.Minute))
+		require.True(t, rang(heard), name)
+		require.False(t, rang(awaited), name)
+		require.Equal(t, 2, c.Waiting().Asleep, name)
+		require.Zero(t, c.Waiting().Woken, name)
+		require.Equal(t, due, c.Waiting().First, name)
+
+		c.Wake()
+		require.True(t, rang(awaited), name)
+		for range 2 {
+			require.False(t, (<-slept).Before(due), name)
+		}
+		require.Equal(t, compute.Waiting{Woken: 1}, c.Waiting(), name)
+		giveUp()
+		giveUp()
+		require.Zero(t, c.Waiting(), name)
+	}
+}
+
+func TestSettableClock_SaysWhenWhoIsWoken(t *testing.T) {
+	t.Parallel()
+	start := time.UnixMilli(1_700_000_000_000).UTC()
+	c := compute.NewFrozenClock(start)
+	_, stop := c.After(time.Second)
+	defer stop()
+	require.Zero(t, c.Waiting(), "who listens for something else waits for no time")
+
+	go func() { _ = compute.Pause(t.Context(), c, time.Minute) }()
+	for c.Waiting().Asleep < 1 {
+		runtime.Gosched()
+	}
+	require.Equal(t, compute.Waiting{Asleep: 1, First: start.Add(time.Minute)}, c.Waiting())
+
+	_, late := compute.Await(c, time.Hour)
+	require.Equal(t, compute.Waiting{Asleep: 1, First: start.Add(time.Minute), Exact: start.Add(time.Hour)}, c.Waiting())
+	_, soon := compute.Await(c, time.Second)
+	require.Equal(t, compute.Waiting{Asleep: 1, First: start.Add(time.Second), Exact: start.Add(time.Second)}, c.Waiting())
+	soon()
+	late()
+	require.Equal(t, compute.Waiting{Asleep: 1, First: start.Add(time.Minute)}, c.Waiting(), "they gave up")
+
+	over, done := compute.Await(c, 0)
+	require.True(t, rang(over))
+	require.Equal(t, 1, c.Waiting().Woken)
+	done()
+	require.Zero(t, c.Waiting().Woken)
+	c.Advance(time.Hour)
 }

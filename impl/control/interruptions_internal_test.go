@@ -112,7 +112,7 @@ func TestControl_InterruptiblePodsEndByThemselves(t *testing.T) {
 	require.True(t, pod.InterruptAt.After(clock.Now()))
 	require.Equal(t, []compute.PodID{pod.ID}, said.timers)
 
-	clock.AdvanceTo(pod.InterruptAt)
+	clock.Advance(pod.InterruptAt.Sub(clock.Now()))
 	next, err := c.RunTimers(ctx, pod.ID)
 	require.NoError(t, err)
 	require.Zero(t, next)

@@ -208,7 +208,7 @@ func (h *Held) send(p []byte) error {
 	for len(p) > 0 {
 		n := min(int64(len(p)), max(1, rate/parts))
 		due := time.Duration(float64(h.sent+n) / float64(rate) * float64(time.Second))
-		if err := compute.Sleep(h.ctx, h.clock, due-h.clock.Now().Sub(h.began)); err != nil {
+		if err := compute.Pause(h.ctx, h.clock, due-h.clock.Now().Sub(h.began)); err != nil {
 			return err
 		}
 		if _, err := h.to.Write(p[:n]); err != nil {

@@ -228,10 +228,7 @@ func TestGateway_StaysWhileNobodyCanSayWhoMay(t *testing.T) {
 		&compute.Error{Code: compute.Unavailable, Detail: "the database is away"}, compute.Errorf(compute.Internal, "something else"), compute.Errorf(compute.NotFound, "no such pod"),
 	} {
 		failure.Store(&err)
-		require.Eventually(t, func() bool {
-			n, _ := g.clock.Sleepers()
-			return n > 0
-		}, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return g.clock.Waiting().Asleep > 0 }, 10*time.Second, time.Millisecond)
 		g.clock.Advance(aliveTick)
 		<-looks
 		if compute.CodeOf(err) == compute.NotFound {

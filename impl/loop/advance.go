@@ -19,25 +19,62 @@ type Due struct {
 const stage = 10 * time.Millisecond
 
 // Advance sets the clock forward by d and does all work that is due on the way, each at its time: what falls due after a
-// minute has been done when that which falls due after an hour begins.
-func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration, work []Due) error {
-	target := clock.Now().Add(d)
+// minute has been done when that which falls due after an hour begins. Who waits for a time on the way is woken then, and has done what it does next
+// before the clock goes on. The caller keeps others from doing what is due.
+func (a *Auto) Advance(ctx context.Context, d time.Duration) error {
+	defer a.Clock.Wake()
+	target := a.Clock.Now().Add(d)
 	for {
-		if err := doAll(ctx, work); err != nil {
+		if err := doAll(ctx, a.Work); err != nil {
 			return err
 		}
+		woke, err := a.rouse(ctx)
+		switch {
+		case err != nil:
+			return err
+		case woke:
+			continue // they may have made more that is due
+		}
 
-		now := clock.Now()
+		now := a.Clock.Now()
 		if !now.Before(target) {
 			return nil
 		}
-
-		plan, err := planned(ctx, work)
+		p, err := planned(ctx, a.Work)
 		if err != nil {
 			return err
 		}
-		clock.AdvanceTo(plan.after(now, target))
+		a.Clock.GoTo(p.with(a.Clock.Waiting().Exact).after(now, target))
 	}
+}
+
+// wokenTime is how long Advance waits for those that it woke, in the machine's time: the most that one who hangs, or of whom a program depends that
+// takes long, keeps it.
+const wokenTime = 2 * time.Second
+
+// rouse wakes who waits for a time that has come, and waits until their requests are answered, sleep or are held again. It reports whether there was
+// anybody.
+func (a *Auto) rouse(ctx context.Context) (woke bool, err error) {
+	first := a.Clock.Waiting().First
+	if first.IsZero() || first.After(a.Clock.Now()) {
+		return false, nil
+	}
+	before := a.worked()
+	a.Clock.Wake()
+	for began := a.machine.Now(); a.worked() > before && a.machine.Now().Sub(began) < wokenTime; {
+		if err = compute.Sleep(ctx, a.machine, busyPause); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// worked gives how many requests are worked at.
+func (a *Auto) worked() int {
+	held := a.Held()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.busy(held)
 }
 
 // plan is when there is something to do next, and something exact; zero: nothing is planned.
@@ -57,6 +94,9 @@ func planned(ctx context.Context, work []Due) (p plan, _ error) {
 	}
 	return p, nil
 }
+
+// with gives the plan to be exact at that time, too; zero: at none more.
+func (p plan) with(t time.Time) plan { return plan{soonerOf(p.next, t), soonerOf(p.exact, t)} }
 
 // after gives where the clock goes to from now, not over the end; zero: nowhere, without an end.
 func (p plan) after(now, end time.Time) time.Time {

@@ -3,7 +3,9 @@ package loop
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -91,6 +93,11 @@ func newErrands() *errands {
 	return &errands{clock: compute.NewFrozenClock(start), start: start}
 }
 
+// auto makes what goes from one of them to the next, with no requests but those that it is told of.
+func (e *errands) auto(work ...Due) *Auto {
+	return NewAuto(e.clock, work, func() int { return 0 }, func() bool { return false }, func() func() { return func() {} }, slog.New(slog.DiscardHandler))
+}
+
 func TestAdvance_DoesEachThingAtItsTime(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -99,13 +106,13 @@ func TestAdvance_DoesEachThingAtItsTime(t *testing.T) {
 		e.due("a", false, 0, time.Minute, time.Hour), e.due("b", false, time.Minute+3*ms, 2*time.Minute+3*ms, 3*time.Hour),
 		e.due("exact", true, time.Minute+4*ms), e.due("none", true),
 	}
-	require.NoError(t, Advance(t.Context(), e.clock, time.Hour, work))
+	require.NoError(t, e.auto(work...).Advance(t.Context(), time.Hour))
 	require.Equal(t, []errand{
 		{"a", 0}, {"a", time.Minute}, {"b", time.Minute + 4*ms}, {"exact", time.Minute + 4*ms}, {"b", 2*time.Minute + 3*ms}, {"a", time.Hour},
 	}, e.done)
 	require.Equal(t, e.start.Add(time.Hour), e.clock.Now(), "and no further")
 
-	require.NoError(t, Advance(t.Context(), e.clock, 0, []Due{e.due("now", false, time.Hour)}))
+	require.NoError(t, e.auto(e.due("now", false, time.Hour)).Advance(t.Context(), 0))
 	require.Equal(t, errand{"now", time.Hour}, e.done[len(e.done)-1])
 	require.Equal(t, e.start.Add(time.Hour), e.clock.Now())
 }
@@ -118,9 +125,113 @@ func TestAdvance_StopsWhereSomethingFails(t *testing.T) {
 		"in the plan":    {Next: func(context.Context) (time.Time, error) { return time.Time{}, full }, Do: func(context.Context) error { return nil }},
 	} {
 		e := newErrands()
-		err := Advance(t.Context(), e.clock, time.Hour, []Due{e.due("before", false, 0), failing, e.due("after", false, time.Minute)})
+		err := e.auto(e.due("before", false, 0), failing, e.due("after", false, time.Minute)).Advance(t.Context(), time.Hour)
 		require.ErrorIs(t, err, full, name)
 		require.Equal(t, []errand{{"before", 0}}, e.done, name)
 		require.Equal(t, e.start, e.clock.Now(), name)
 	}
+}
+
+func TestAdvance_WakesWhoWaitsForATimeOnTheWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newErrands()
+		now := func() time.Duration { return e.clock.Now().Sub(e.start) }
+		woken := map[string]time.Duration{}
+		a := e.auto(e.due("a", false, time.Minute, time.Hour))
+		request := func(f func()) {
+			_, over := a.Request()
+			go func() {
+				defer over()
+				f()
+			}()
+			synctest.Wait()
+		}
+
+		request(func() {
+			require.NoError(t, compute.Sleep(t.Context(), e.clock, 30*time.Second))
+			<-time.After(time.Second) // it takes its time for what it does then
+			woken["sleeps"] = now()
+			require.NoError(t, compute.Sleep(t.Context(), e.clock, 10*time.Second))
+			woken["sleeps once more"] = now()
+		})
+		request(func() {
+			c, stop := compute.Await(e.clock, time.Minute)
+			defer stop()
+			<-c
+			<-time.After(time.Second)
+			woken["awaits"] = now()
+			require.Equal(t, []errand{{"a", time.Minute}}, e.done, "what is due then has been done")
+		})
+		request(func() {
+			require.NoError(t, compute.Pause(t.Context(), e.clock, time.Second))
+			woken["pauses"] = now()
+		})
+
+		require.NoError(t, a.Advance(t.Context(), 2*time.Hour))
+		require.Equal(t, map[string]time.Duration{
+			"pauses": 30 * time.Second, "sleeps": 30 * time.Second, "sleeps once more": 40 * time.Second, "awaits": time.Minute,
+		}, woken)
+		require.Equal(t, 2*time.Hour, now())
+	})
+}
+
+func TestAdvance_DoesWhatIsMadeByThoseThatItWakes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newErrands()
+		var made time.Time // when there is something to do, since somebody made it
+		a := e.auto(Due{
+			Next: func(context.Context) (time.Time, error) { return made, nil },
+			Do: func(context.Context) error {
+				if !made.IsZero() && !made.After(e.clock.Now()) {
+					made = time.Time{}
+					e.done = append(e.done, errand{"made", e.clock.Now().Sub(e.start)})
+				}
+				return nil
+			},
+		})
+		_, over := a.Request()
+		go func() {
+			defer over()
+			require.NoError(t, compute.Sleep(t.Context(), e.clock, 30*time.Second))
+			made = e.clock.Now()
+		}()
+		synctest.Wait()
+
+		require.NoError(t, a.Advance(t.Context(), time.Minute))
+		require.Equal(t, []errand{{"made", 30 * time.Second}}, e.done)
+	})
+}
+
+func TestAdvance_WaitsForNobodyForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newErrands()
+		a := e.auto()
+		hangs := make(chan struct{})
+		_, over := a.Request()
+		go func() {
+			defer over()
+			require.NoError(t, compute.Sleep(t.Context(), e.clock, 30*time.Second))
+			<-hangs
+		}()
+		synctest.Wait()
+
+		began := time.Now()
+		require.NoError(t, a.Advance(t.Context(), time.Hour))
+		require.Equal(t, wokenTime, time.Since(began))
+		require.NoError(t, a.Advance(t.Context(), time.Hour))
+		require.Equal(t, wokenTime, time.Since(began), "who hung before is not waited for again")
+		close(hangs)
+
+		// One who is not there any more is not waited for.
+		_, left := a.Request()
+		defer left()
+		go func() { _ = compute.Sleep(t.Context(), e.clock, time.Minute) }()
+		synctest.Wait()
+		gone, stop := context.WithCancel(t.Context())
+		stop()
+		require.ErrorIs(t, a.Advance(gone, time.Hour), context.Canceled)
+	})
 }

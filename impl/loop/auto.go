@@ -9,9 +9,9 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// Auto has a clock go to the next thing that is due by itself, whenever everything waits: no request is under way but those that are held
-// or sleep, no worker of the outside runs a job, and who was answered last had time to ask for more. Meanwhile the clock stands still, or
-// runs while a worker of the outside runs a job. It is safe for concurrent use.
+// Auto has a clock go from one thing that is due to the next: to a time, by Advance, or by itself whenever everything waits: no request is under way
+// but those that are held or sleep, no worker of the outside runs a job, and who was answered last had time to ask for more. Meanwhile the clock
+// stands still, or runs while a worker of the outside runs a job. It is safe for concurrent use.
 type Auto struct {
 	Clock   *compute.SettableClock
 	Work    []Due
@@ -148,7 +148,7 @@ func (a *Auto) step(ctx context.Context) (pause time.Duration, on bool) {
 	return 0, true
 }
 
-// goOn does what is due, goes to what is due next and does that. It reports whether there was anything.
+// goOn does what is due, goes to what is due next, does that and wakes who waits for that time. It reports whether there was anything.
 func (a *Auto) goOn(ctx context.Context) (moved bool, err error) {
 	if err = doAll(ctx, a.Work); err != nil {
 		return false, err
@@ -157,6 +157,7 @@ func (a *Auto) goOn(ctx context.Context) (moved bool, err error) {
 	if err != nil || !a.move(p) {
 		return false, err
 	}
+	defer a.Clock.Wake()
 	return true, doAll(ctx, a.Work)
 }
 
@@ -166,7 +167,6 @@ func (a *Auto) waits() (pause time.Duration, on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	sleepers, _ := a.Clock.Sleepers()
 	switch {
 	case !a.on:
 		return 0, false
@@ -180,7 +180,7 @@ func (a *Auto) waits() (pause time.Duration, on bool) {
 	}
 
 	a.Clock.Freeze()
-	if a.requests > held+sleepers {
+	if a.busy(held) > 0 {
 		return busyPause, true
 	}
 	if left := a.settle - a.machine.Now().Sub(a.at); a.answered > 0 && left > 0 {
@@ -190,21 +190,25 @@ func (a *Auto) waits() (pause time.Duration, on bool) {
 	return 0, true
 }
 
-// move sets the clock forward to the first of what is due next, who sleeps and the end, if it is on still and there is any.
+// busy is how many requests are worked at: of those under way neither those that sleep nor those that are held, unless their time is over. The
+// caller has the lock.
+func (a *Auto) busy(held int) int {
+	w := a.Clock.Waiting()
+	return a.requests + w.Woken - held - w.Asleep
+}
+
+// move sets the clock forward to the first of what is due next, who waits for a time and the end, if it is on still and there is any.
 func (a *Auto) move(p plan) bool {
 	held := a.Held()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	_, wakes := a.Clock.Sleepers()
-	p.exact = soonerOf(p.exact, wakes)
-	p.next = soonerOf(p.next, wakes)
-	next := p.after(a.Clock.Now(), a.until)
+	next := p.with(a.Clock.Waiting().First).after(a.Clock.Now(), a.until)
 	if !a.on || next.IsZero() {
 		return false
 	}
 
-	a.Clock.AdvanceTo(next)
+	a.Clock.GoTo(next)
 	if held > 0 { // what is done now may be what they wait for
 		a.answered, a.at = max(1, a.answered), a.machine.Now()
 	}

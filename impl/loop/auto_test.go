@@ -119,6 +119,37 @@ func TestAuto_GoesOnWhileRequestsAreHeld(t *testing.T) {
 	}, time.Hour, 3*time.Hour)
 }
 
+func TestAuto_StopsForWhoAwaitsATime(t *testing.T) {
+	t.Parallel()
+	play(t, func(t *testing.T, p *playing, start time.Time) {
+		p.held.Add(1)
+		_, over := p.auto.Request()
+		timeout, stop := compute.Await(p.clock, 90*time.Minute)
+		p.auto.Begin(0, 20*time.Millisecond)
+		require.Equal(t, start.Add(90*time.Minute), <-timeout)
+		passes(time.Minute)
+		require.Equal(t, []time.Time{start.Add(time.Hour)}, p.done)
+		require.Equal(t, start.Add(90*time.Minute), p.clock.Now(), "it is not answered yet")
+
+		p.held.Add(-1)
+		stop()
+		over()
+		passes(time.Minute)
+		require.Equal(t, start.Add(2*time.Hour), p.clock.Now())
+	}, time.Hour, 2*time.Hour)
+}
+
+func TestAuto_WakesAfterWhatIsDueAtThatTime(t *testing.T) {
+	t.Parallel()
+	play(t, func(t *testing.T, p *playing, start time.Time) {
+		_, over := p.auto.Request()
+		p.auto.Begin(0, 20*time.Millisecond)
+		require.NoError(t, compute.Sleep(t.Context(), p.clock, time.Hour))
+		require.Equal(t, []time.Time{start.Add(time.Hour)}, p.done)
+		over()
+	}, time.Hour)
+}
+
 func TestAuto_RunsWhileAWorkerWorks(t *testing.T) {
 	t.Parallel()
 	play(t, func(t *testing.T, p *playing, start time.Time) {

@@ -150,7 +150,7 @@ func (q *Queue) unwatchEnd(id compute.JobID, end chan struct{}) {
 
 // awaitEnd gives the job once its end has come, or as it is after wait.
 func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job, end chan struct{}, wait time.Duration) (compute.Job, error) {
-	timeout, stop := q.clock.After(wait)
+	timeout, stop := compute.Await(q.clock, wait)
 	defer stop()
 	defer q.Hold()()
 	if q.hooks.Trace != nil {

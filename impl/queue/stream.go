@@ -61,7 +61,7 @@ func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.En
 // is NotFound from the third read of its end on, since two clients would read it for ever. room is called with about how many bytes of
 // chunks there are before they are taken, and returns how many may be; the rest stays for the next read. Nil: as many as there are.
 func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, wait time.Duration, room func(bytes int) (int, error)) (compute.Job, []compute.Chunk, error) {
-	timeout, stop := q.clock.After(wait)
+	timeout, stop := compute.Await(q.clock, wait)
 	defer stop()
 	for {
 		q.mu.Lock()

@@ -103,7 +103,7 @@ func (h *Runtime) carry(ctx context.Context, id string, stream client.HijackedRe
 		go func() {
 			// Engines before API 1.42 take no size with the start of a command, and until it has started, none at all.
 			for range resizeTries {
-				if e.TTY.Size == (runtime.Size{}) || resize(e.TTY.Size) == nil || compute.Sleep(ctx, h.config.Clock, endPause) != nil {
+				if e.TTY.Size == (runtime.Size{}) || resize(e.TTY.Size) == nil || compute.Pause(ctx, h.config.Clock, endPause) != nil {
 					break
 				}
 			}
@@ -149,7 +149,7 @@ func (h *Runtime) exitCode(ctx context.Context, id string) (int, error) {
 		case !found.Running:
 			return found.ExitCode, nil
 		}
-		if err := compute.Sleep(ctx, h.config.Clock, endPause); err != nil {
+		if err := compute.Pause(ctx, h.config.Clock, endPause); err != nil {
 			return 0, err
 		}
 	}
