@@ -43,9 +43,10 @@ func openControls(
 	}
 	simulations := runs.simulations()
 	due := w.due(simulations)
+	working := func() bool { return use.queue.Working() || use.workers.Starting() }
 	made := &controls{
 		key: c.controlsKey, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept,
-		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, use.queue.Working, use.alone, c.Log),
+		auto:   loop.NewAuto(clocks.settable, due, use.queue.Holding, working, use.alone, c.Log),
 		holder: g.holder, secrets: g.dir.secrets,
 	}
 	made.clock.Watch(made.clockSet)

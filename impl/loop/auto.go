@@ -10,13 +10,13 @@ import (
 )
 
 // Auto has a clock go from one thing that is due to the next: to a time, by Advance, or by itself whenever everything waits: no request is under way
-// but those that are held or sleep, no worker of the outside runs a job, and who was answered last had time to ask for more. Meanwhile the clock
-// stands still, or runs while a worker of the outside runs a job. It is safe for concurrent use.
+// but those that are held or sleep, no worker of the outside runs a job or starts, and who was answered last had time to ask for more. Meanwhile the
+// clock stands still, or runs while such a worker works. It is safe for concurrent use.
 type Auto struct {
 	Clock   *compute.SettableClock
 	Work    []Due
 	Held    func() int           // requests that are held now
-	Working func() bool          // a worker of the outside runs a job
+	Working func() bool          // a worker of the outside runs a job, or starts
 	Alone   func() (over func()) // keeps others from doing what is due, until over is called
 	Log     *slog.Logger
 
@@ -163,12 +163,15 @@ func (a *Auto) goOn(ctx context.Context) (moved bool, err error) {
 
 // waits reports whether it is on, and how long to wait before everything may wait; 0: everything does.
 func (a *Auto) waits() (pause time.Duration, on bool) {
+	if on, _ = a.On(); !on {
+		return 0, false
+	}
 	working, held := a.Working(), a.Held()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
 	switch {
-	case !a.on:
+	case !a.on: // any more
 		return 0, false
 	case !a.until.IsZero() && !a.Clock.Now().Before(a.until):
 		a.on = false

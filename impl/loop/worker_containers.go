@@ -32,6 +32,17 @@ func (l *Workers) runtimeOf(e compute.Endpoint) runtime.Runtime {
 // On gives what commands in the endpoint's workers run on.
 func (l *Workers) On(e compute.Endpoint) runtime.Execer { return l.runtimeOf(e) }
 
+// Starting reports whether a worker that is no simulation was started and is not ready yet: that takes the time of the machine.
+func (l *Workers) Starting() bool {
+	for _, id := range l.containers.Keys() {
+		w, ok := l.containers.Memory(id)
+		if ok && w.ending == nil && (!l.Simulated || w.runtime != l.Runtime) && l.Queue.Initializing(w.endpoint, id) {
+			return true
+		}
+	}
+	return false
+}
+
 // worker is what is remembered of a worker. The zero worker is unknown.
 type worker struct {
 	endpoint compute.EndpointID

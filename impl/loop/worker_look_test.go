@@ -73,6 +73,7 @@ func TestWorkers_LookTakesNoStoreAndOneInspectEach(t *testing.T) {
 
 		workers.Step(t.Context())
 		require.Equal(t, many, f.others.Load(), "all are started")
+		require.False(t, workers.Starting(), "by the clock alone")
 		clock.Advance(sim.DefaultBoot + time.Second)
 		workers.Step(t.Context()) // they came up
 

@@ -97,6 +97,31 @@ const (
 	unhealthy    = compute.WorkerUnhealthy
 )
 
+func TestWorkers_StartUntilTheySaySomething(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, nil)
+	require.False(t, s.workers.Starting(), "there is none")
+	s.step(0)
+	require.True(t, s.workers.Starting())
+	s.step(time.Minute)
+	require.True(t, s.workers.Starting())
+
+	_, ids := s.seen()
+	require.NoError(t, s.queue.Ping("u", s.e.ID, ids[0], nil))
+	require.False(t, s.workers.Starting())
+	require.False(t, s.queue.Initializing(s.e.ID, "other"))
+	require.False(t, s.queue.Initializing("other", ids[0]))
+}
+
+func TestWorkers_ThatAreToEndDoNotStart(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, nil)
+	s.step(0)
+	_, ids := s.seen()
+	require.Equal(t, 1, s.workers.Interrupt(s.e.ID, ids[0]))
+	require.False(t, s.workers.Starting())
+}
+
 func TestWorkers_AreThrottledUntilThereIsRoom(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 3, nil)

@@ -189,6 +189,14 @@ func (q *Queue) Proven(e compute.EndpointID, w compute.WorkerID) bool {
 	return d != nil && d.workers[w] != nil && d.workers[w].proven
 }
 
+// Initializing reports whether the worker has not said yet, since it was started, that it can work.
+func (q *Queue) Initializing(e compute.EndpointID, w compute.WorkerID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	d := q.dispatchers[e]
+	return d != nil && d.workers[w] != nil && d.workers[w].status() == compute.WorkerInitializing
+}
+
 // Demands gives the demand of every endpoint, in the order of their ids: the first ones get what room there is.
 func (q *Queue) Demands() []Demand {
 	now := q.clock.Now()
