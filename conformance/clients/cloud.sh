@@ -47,7 +47,7 @@ ended() {
 trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT
 
 checked() {
-	SSL_CERT_FILE=$tmp/edge.pem REQUESTS_CA_BUNDLE=$tmp/edge.pem timeout 300 "$@" || {
+	SSL_CERT_FILE=$tmp/edge.pem REQUESTS_CA_BUNDLE=$tmp/edge.pem timeout 900 "$@" || {
 		echo "FAILED ($?): ${*:1:2}"
 		tail -n 100 "$tmp/cloud.log"
 		exit 1

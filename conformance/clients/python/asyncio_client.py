@@ -19,7 +19,7 @@ async def main():
         endpoint = Endpoint(busy, session)
         jobs = [await endpoint.run({"n": n}) for n in range(5)]
         for n, job in enumerate(jobs):
-            output = await job.output(timeout=60)
+            output = await job.output(timeout=240)
             assert output == {"n": n} or output.get("echo") == {"n": n}, output
             assert await job.status() == "COMPLETED"
         values = [1, "two", {"three": [3]}]

@@ -28,7 +28,7 @@ def refused(kind, words, call, *args, **kwargs):
 
 
 def reaches(pod_id, status):
-    for _ in range(300):
+    for _ in range(1200):
         pod = runpod.get_pod(pod_id)
         if pod["status"] == status:
             return pod

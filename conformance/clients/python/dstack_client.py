@@ -17,7 +17,7 @@ shell = {"entrypoint": ["/bin/sh"], "cmd": ["-c", "sleep infinity"]}
 
 
 def running(pod_id):
-    for _ in range(300):
+    for _ in range(1200):
         pod = api.get_pod(pod_id)
         if pod["status"] == "RUNNING":
             return pod

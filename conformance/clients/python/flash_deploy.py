@@ -35,11 +35,11 @@ async def double(n: int):
     return {"word": "WORD", "twice": 2 * n}
 """
 project = Path(tempfile.mkdtemp())
-http = httpx.Client(headers={"Authorization": f"Bearer {key}"}, timeout=100)
+http = httpx.Client(headers={"Authorization": f"Bearer {key}"}, timeout=320)
 
 
 def flash(*args):
-    done = subprocess.run([Path(sys.executable).parent / "flash", *args], cwd=project, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([Path(sys.executable).parent / "flash", *args], cwd=project, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, (args, done.stdout[-3000:], done.stderr[-3000:])
     return done.stdout
 
@@ -55,7 +55,7 @@ def deploy(word):
 
 
 def answers(ids, word):
-    job = http.post(f"{url}/v2/{ids['double']}/runsync?wait=90000", json={"input": {"n": 21}}).json()
+    job = http.post(f"{url}/v2/{ids['double']}/runsync?wait=300000", json={"input": {"n": 21}}).json()
     assert job.get("output") == {"word": word, "twice": 42}, job
     named = {"X-Flash-App": "shop", "X-Flash-Environment": "production", "X-Flash-Endpoint": "double"}  # as functions call each other
     assert http.post(f"{url}/v2/flash/runsync", json={"input": {"n": 4}}, headers=named).json()["output"]["twice"] == 8

@@ -25,7 +25,7 @@ def refused(kind, words, call, *args, **kwargs):
 
 
 def pod_with_runtime(pod_id):
-    for _ in range(300):
+    for _ in range(1200):
         pod = runpod.get_pod(pod_id)
         if pod["runtime"]:
             return pod

@@ -13,15 +13,28 @@ import runpod
 from runpod.serverless.modules.rp_progress import progress_update  # 1.7.12 has no runpod.serverless.progress_update
 
 
+def begin(given):
+    """Leaves a file behind, so that who cancels the job knows that its handler is at work."""
+    if "begun" in given:
+        Path(given["begun"]).touch()
+
+
+def wait_for(holds, seconds=200):
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
+
+
 def sync(job):
     given = job["input"]
+    begin(given)
     if given.get("fail"):
         raise ValueError("asked to fail")
     if "error" in given:
         return given
-    for step in given.get("progress", []):
+    for step, seen in zip(given.get("progress", []), given.get("seen", [])):
         progress_update(job, step)
-        time.sleep(given["sleep"])
+        wait_for(Path(seen).exists)  # which the client makes once it saw the step
     if "last_progress" in given:  # sent beside the result, and often after it
         progress_update(job, given["last_progress"])
     elif "sleep" in given:
@@ -36,6 +49,7 @@ def sync(job):
 async def asynchronous(job):
     """Leaves a file behind if it was cancelled."""
     given = job["input"]
+    begin(given)
     try:
         await asyncio.sleep(given.get("sleep", 0))
     except asyncio.CancelledError:
@@ -62,11 +76,13 @@ together = most = 0
 
 
 async def concurrent(job):
-    """Returns how many jobs it has worked on at once."""
+    """Returns how many jobs it has worked on at once. It waits for so many seconds, company, until there is another one."""
     global together, most
     together += 1
     most = max(most, together)
-    await asyncio.sleep(job["input"].get("sleep", 0))
+    end = time.monotonic() + job["input"].get("company", 0)
+    while most < 2 and time.monotonic() < end:
+        await asyncio.sleep(0.05)
     together -= 1
     return {"pid": os.getpid(), "most": most}
 

@@ -28,7 +28,7 @@ def raised(kind, call):
 
 
 def check(base, key):
-    client = openai.OpenAI(base_url=base, api_key=key, timeout=60, max_retries=0)
+    client = openai.OpenAI(base_url=base, api_key=key, timeout=240, max_retries=0)
     assert client.chat.completions.create(**ask("hello there")).choices[0].message.content == "hello there"
     chunks = list(client.chat.completions.create(**ask("one two three", stream=True)))
     assert [c.choices[0].delta.content for c in chunks] == ["one", "two", "three"], chunks
@@ -51,7 +51,7 @@ def check(base, key):
 
 
 async def check_async(base, key):
-    async with openai.AsyncOpenAI(base_url=base, api_key=key, timeout=60, max_retries=0) as client:
+    async with openai.AsyncOpenAI(base_url=base, api_key=key, timeout=240, max_retries=0) as client:
         stream = await client.chat.completions.create(**ask("one two", stream=True))
         assert [c.choices[0].delta.content async for c in stream] == ["one", "two"]
         answers = await asyncio.gather(*(client.chat.completions.create(**ask(f"call {n}")) for n in range(5)))

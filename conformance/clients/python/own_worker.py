@@ -20,7 +20,7 @@ def call(method, path, by, body=None):
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": "Bearer " + by, "Content-Type": "application/json"}
     try:
-        with urllib.request.urlopen(urllib.request.Request(url + path, data, headers, method=method), timeout=120) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url + path, data, headers, method=method), timeout=320) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as refused:
         return refused.code, json.load(refused)
@@ -43,7 +43,7 @@ with tempfile.TemporaryDirectory() as directory:
     handlers = Path(__file__).with_name("handlers.py")
     worker = subprocess.Popen([sys.executable, "-u", handlers, "sync"], cwd=directory, env=environment, start_new_session=True)
     try:
-        status, done = call("POST", f"/{endpoint}/runsync?wait=100000", key, {"input": {"n": 1}})
+        status, done = call("POST", f"/{endpoint}/runsync?wait=300000", key, {"input": {"n": 1}})
         assert status == 200 and done["status"] == "COMPLETED", done
         assert done["output"]["echo"] == {"n": 1} and done["workerId"] == "own", done
     finally:

@@ -17,10 +17,10 @@ def same(output, given):
 
 
 endpoint = runpod.Endpoint(busy)
-same(endpoint.run_sync({"input": {"n": 1}}, timeout=60), {"n": 1})
+same(endpoint.run_sync({"input": {"n": 1}}, timeout=240), {"n": 1})
 
 job = endpoint.run({"input": {"n": 2}})
-same(job.output(timeout=60), {"n": 2})
+same(job.output(timeout=240), {"n": 2})
 assert job.status() == "COMPLETED", job.status()
 
 values = [1, "two", {"three": [3]}]
@@ -28,16 +28,16 @@ job = runpod.Endpoint(streaming).run({"input": {"values": values, "sleep": 0.7}}
 assert (got := list(job.stream())) == values, got
 assert job.status() == "COMPLETED", job.status()
 
-waiting = runpod.Endpoint(idle)
+waiting = runpod.Endpoint(idle)  # some of whose calls give up after three seconds unless they are told otherwise
 job = waiting.run({"input": {"n": 3}})
 assert job.status() == "IN_QUEUE", job.status()
-health = waiting.health()
+health = waiting.health(timeout=60)
 assert health["jobs"]["inQueue"] >= 1, health
 assert set(health["workers"]) == {"idle", "initializing", "ready", "running", "throttled", "unhealthy"}, health
-assert job.cancel()["status"] == "CANCELLED"
+assert job.cancel(timeout=60)["status"] == "CANCELLED"
 assert job.status() == "CANCELLED", job.status()
 job = waiting.run({"input": {"n": 4}})
-assert (purged := waiting.purge_queue()) == {"removed": 1, "status": "completed"}, purged
+assert (purged := waiting.purge_queue(timeout=60)) == {"removed": 1, "status": "completed"}, purged
 assert job.status() == "CANCELLED", job.status()
 
 try:
