@@ -148,7 +148,7 @@ async function playground(server) {
 
 try {
   const [serve, dev] = await Promise.all([start('serve', '--test-controls'), start('dev', '--', 'sleep', '3600')])
-  browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
+  browser = await chromium.launch({ executablePath, timeout: 2 * patience, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
   await index(serve, 'index', ['/docs/rest', '/docs/queue', '/docs/worker', '/docs/controls'])
   await licenses(serve)
   await site(serve)

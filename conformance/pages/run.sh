@@ -15,4 +15,4 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cp "$here"/package*.json "$here/pages.mjs" "$tmp"
 (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null)
-timeout 300 node "$tmp/pages.mjs" "$root/bin/berth" "$chromium" "$artefacts/pages"
+timeout 1200 node "$tmp/pages.mjs" "$root/bin/berth" "$chromium" "$artefacts/pages"

@@ -72,8 +72,8 @@ export async function endpoints(server) {
   await page.getByRole('button', { name: 'Take it back' }).waitFor()
   await page.getByRole('tab', { name: 'Settings' }).click()
   await page.locator('[data-pointer="/image"]').fill('harbour/translate:2')
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await page.getByRole('status').getByText('Saved').waitFor()
+  // What is shown for a few seconds is waited for from before the click on.
+  await Promise.all([page.getByRole('status').getByText('Saved').waitFor(), page.getByRole('button', { name: 'Save', exact: true }).click()])
   await page.getByRole('tab', { name: 'Releases' }).click()
   await page.locator('.diff', { hasText: 'harbour/translate:2' }).waitFor()
 
@@ -91,8 +91,7 @@ export async function endpoints(server) {
   await shot(tab, 'worker')
   await go(tab, `/endpoints/${id}`)
   await page.getByRole('button', { name: 'Purge the queue' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Purge' }).click()
-  await page.getByText('0 jobs were removed').waitFor()
+  await Promise.all([page.getByText('0 jobs were removed').waitFor(), page.getByRole('dialog').getByRole('button', { name: 'Purge' }).click()])
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.waitForURL(/\/console\/endpoints$/)
@@ -212,8 +211,7 @@ export async function controls(server) {
   const tab = await open(server, '/webhooks')
   const { page } = tab
   await page.getByRole('row', { name: /Taken, 204/ }).first().waitFor()
-  await page.getByRole('button', { name: /^Deliver again/ }).first().click()
-  await page.getByText('It is delivered again').waitFor()
+  await Promise.all([page.getByText('It is delivered again').waitFor(), page.getByRole('button', { name: /^Deliver again/ }).first().click()])
   await fetch(`${server.url}/_berth/inbox/%FF`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } }) // as anybody can
   await page.getByRole('tab', { name: 'Inbox' }).click()
   await page.getByRole('row', { name: /orders/ }).first().waitFor()
@@ -267,8 +265,7 @@ export async function states(server) {
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByRole('row', { name: /noon/ }).waitFor()
   await page.getByRole('button', { name: 'Load noon' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Load' }).click()
-  await page.getByText('The server is as it was saved as noon').waitFor()
+  await Promise.all([page.getByText('The server is as it was saved as noon').waitFor(), page.getByRole('dialog').getByRole('button', { name: 'Load' }).click()])
   await page.getByRole('button', { name: 'Delete noon' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('row', { name: /noon/ }).waitFor({ state: 'detached' })

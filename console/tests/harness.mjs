@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
 
 export const [berth, executablePath, screenshots] = process.argv.slice(2)
-const patience = 20_000 // milliseconds, for a busy machine
+const patience = 100_000 // milliseconds, for a busy machine
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const scratch = await mkdtemp(join(tmpdir(), 'berth-console-'))
 const servers = []
@@ -46,7 +46,7 @@ export async function until(what, ask) {
 
 // open gives a tab that is signed in, and what went wrong in it. Answers that the test asks for are no errors: expected matches them.
 export async function open(server, path = '', { theme = 'light', phone = false, keys = `key=${key}&controls=${server.controlsKey}`, expected = /^$/ } = {}) {
-  browser ??= await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
+  browser ??= await chromium.launch({ executablePath, timeout: patience, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
   const context = await browser.newContext({ viewport: phone ? { width: 390, height: 844 } : { width: 1440, height: 900 }, colorScheme: theme, reducedMotion: 'reduce', deviceScaleFactor: phone ? 2 : 1 })
   const page = await context.newPage()
   page.setDefaultTimeout(patience)
