@@ -27,7 +27,7 @@ python() {
 	"${pip[@]}" install --no-deps "$tmp"/wheels/pytest_berth-0.0.1-py3-none-m*.whl
 	"$tmp/venv/bin/mypy" --strict --cache-dir "$tmp/mypy" --package pytest_berth
 	cd "$here/pytest-berth/tests"
-	timeout 300 "$tmp/venv/bin/python" -m pytest -q -p no:cacheprovider --basetemp "$tmp/pytest" -n 2
+	timeout 900 "$tmp/venv/bin/python" -m pytest -q -p no:cacheprovider --basetemp "$tmp/pytest" -n 2
 }
 
 # javascript: the package of npm.
@@ -43,7 +43,7 @@ javascript() {
 	npm ci --no-audit --no-fund --loglevel=error
 	npm install --no-save --no-audit --no-fund --loglevel=error "$packed"
 	npx --no-install tsc --project test
-	timeout 300 node --test --test-reporter=dot test/*.test.mjs
+	timeout 900 node --test --test-reporter=dot test/*.test.mjs
 }
 
 python >"$tmp/python.out" 2>&1 &

