@@ -29,7 +29,7 @@ start() {
 	: >"$tmp/ready"
 	"$berth" serve --json --listen 127.0.0.1:0 --data "$tmp/$1" ${FUZZ_CONTRACT:+--contract "$FUZZ_CONTRACT"} --endpoint served= --endpoint taken= --endpoint failed= "${@:2}" >"$tmp/ready" 2>"$tmp/$1.log" &
 	pids+=($!)
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ -s "$tmp/ready" ] && break
 		kill -0 $! 2>/dev/null || break
 		sleep 0.1

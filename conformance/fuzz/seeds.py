@@ -6,7 +6,7 @@ import time
 
 import requests
 
-
+PATIENCE = 60  # seconds, for what happens by itself
 # Collections in which no two things have the same of a member.
 UNIQUE = {"/v2/account/secrets": "name", "/_berth/hosts": "id", "/_berth/users": "name"}
 
@@ -26,7 +26,7 @@ class Seeds:
         self.balancer = None  # an endpoint of its user that balances load
 
     def send(self, method, path, **arguments):
-        response = self.session.request(method, self.url + path, timeout=30, **arguments)
+        response = self.session.request(method, self.url + path, timeout=100, **arguments)
         if not response.ok:
             raise RuntimeError(f"{method} {path}: {response.status_code} {response.text}")
         return response
@@ -71,17 +71,18 @@ class Seeds:
         """An endpoint and a worker of it, which is the server's to replace: asked for each time."""
         if self.staffed is None:
             self.staffed = self.make("/v2/serverless", workers={"min": 1, "max": 1})
-        for _ in range(100):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             workers = self.send("GET", f"/v2/serverless/{self.staffed}/workers").json()["workers"]
             if workers:
                 return self.staffed, workers[0]["id"]
             time.sleep(0.1)
-        raise RuntimeError(f"no worker of {self.staffed} within 10 s")
+        raise RuntimeError(f"no worker of {self.staffed} within {PATIENCE} s")
 
     def entry(self):
         """The number of the last entry of the journal. No key may be known by it: schemathesis would revoke it."""
         self.send("DELETE", "/_berth/faults")  # one that a random request scripted would be in the way
-        requests.get(self.url + "/v2/pods", timeout=30)
+        requests.get(self.url + "/v2/pods", timeout=100)
         return self.send("GET", "/_berth/journal?limit=1").json()["entries"][0]["number"]
 
     def owner(self):
@@ -97,12 +98,13 @@ class Seeds:
         owner = self.owner()
         job = owner.send("POST", f"/v2/{endpoint}/run", json={"input": {}, "webhook": f"{self.url}/_berth/inbox/fuzz"}).json()["id"]
         owner.cancel(endpoint, job)
-        for _ in range(200):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             for entry in self.send("GET", "/_berth/webhooks").json()["webhooks"]:
                 if entry["job"] == job and entry["nextAt"] is None:
                     return entry["number"]
             time.sleep(0.01)
-        raise RuntimeError(f"job {job} was not delivered within 2 s")
+        raise RuntimeError(f"job {job} was not delivered within {PATIENCE} s")
 
     def scripted(self):
         """An endpoint that has a script."""
