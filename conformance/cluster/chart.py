@@ -66,7 +66,7 @@ def check(cluster, helm):
             return f"release {release} has {kinds}, and no Deployment"
 
         want, up = 3 if release == "several" else 1, 0
-        for _ in range(300):
+        for _ in range(1500):
             pods = cluster.send("GET", f"/api/v1/namespaces/{release}/pods")["items"]
             up = sum(p["status"].get("phase") == "Running" for p in pods)
             if up == want:

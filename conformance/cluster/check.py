@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -84,7 +85,7 @@ class Berth:
             fail(f"deletePod: {status} {answer}")
 
 
-def until(what, holds, seconds=90):
+def until(what, holds, seconds=300):
     """Waits until it holds, and gives what it gave."""
     for _ in range(seconds * 5):
         result = holds()
@@ -92,6 +93,16 @@ def until(what, holds, seconds=90):
             return result
         time.sleep(0.2)
     fail(f"{what}: not within {seconds} s")
+
+
+def free_port():
+    """Gives a port that nobody has now, below those that the system gives to who asks for any."""
+    while True:
+        try:
+            with socket.create_server(("127.0.0.1", random.randrange(20000, 32000))) as s:
+                return s.getsockname()[1]
+        except OSError:
+            pass
 
 
 def counts(pods):
@@ -145,7 +156,7 @@ print("ok: the API server killed and started again")
 victim = next(p for p, s in berth.pods().items() if s == "RUNNING")
 name, node = node_of(victim)
 cluster.send("DELETE", f"/api/v1/nodes/{node}")
-until("the pods of a lost node are ERROR", lambda: berth.pods()[victim] == "ERROR", 150)
+until("the pods of a lost node are ERROR", lambda: berth.pods()[victim] == "ERROR", 400)
 if node not in berth.reason(victim):
     fail(f"the reason does not name the node: {berth.reason(victim)}")
 print("ok: a node lost:", berth.reason(victim).split(": ", 1)[-1])
@@ -158,7 +169,7 @@ print("ok: an eviction:", berth.pods()[victim], berth.reason(victim).split(": ",
 
 berth.process.kill()
 berth.process.wait()
-ssh_port = random.randrange(20000, 32000)  # below those that the system gives to who asks for any
+ssh_port = free_port()
 berth = Berth("--ssh-listen", f"127.0.0.1:{ssh_port}")
 until("a killed berth takes up its pods", lambda: counts(berth.pods()).get("RUNNING", 0) >= 150)
 for pod in berth.pods():

@@ -54,7 +54,7 @@ class Cluster:
             "metadata": {"name": f"pods.{group}", "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"}},
             "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [{"name": "v1beta1", "served": True, "storage": True, "schema": schema}]},
         })
-        for _ in range(100):
+        for _ in range(600):
             try:
                 return self.send("GET", f"/apis/{group}/v1beta1/namespaces/berth/pods")
             except urllib.error.HTTPError:

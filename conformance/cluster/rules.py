@@ -57,7 +57,7 @@ def check(program, berth, cluster, data):
     try:
         result = subprocess.run(
             [program, "conformance", "--target", berth.url, "--key", berth.key, "--exempt-key", json.loads(made.stdout)["key"],
-             "--area", ",".join(AREAS), "--skip", ",".join(sum(LEFT_OUT.values(), []))], capture_output=True, text=True)
+             "--patience", "5m", "--area", ",".join(AREAS), "--skip", ",".join(sum(LEFT_OUT.values(), []))], capture_output=True, text=True)
     finally:
         over.set()
         measuring.join()

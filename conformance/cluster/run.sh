@@ -16,7 +16,7 @@ end() {
 	rm -rf "$tmp"
 }
 trap end EXIT
-for _ in $(seq 600); do
+for _ in $(seq 3000); do
 	if grep -q ^ready "$tmp/up" || ! kill -0 $up 2>/dev/null; then break; fi
 	sleep 0.2
 done

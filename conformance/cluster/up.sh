@@ -6,8 +6,13 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 programs=$1 dir=$2
 mkdir -p "$dir"
-free() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-client=$(free) peer=$(free) port=$(free)
+# Ports that nobody listens at, below those that the system gives to who asks for any: they are used later.
+read -r client peer port node kwok < <(python3 -c 'import random, socket
+held = []
+while len(held) < 5:
+    try: held.append(socket.create_server(("127.0.0.1", random.randrange(20000, 30000))))
+    except OSError: pass
+print(*(s.getsockname()[1] for s in held))')
 
 pids=()
 end() {
@@ -47,7 +52,7 @@ serve() {
 }
 serve
 ask() { curl -sk -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer admin-token' "https://127.0.0.1:$port/$1"; }
-for _ in $(seq 300); do
+for _ in $(seq 1500); do
 	[ "$(ask readyz)" != 200 ] || break
 	sleep 0.2
 done
@@ -63,7 +68,6 @@ python3 "$here/objects.py" "https://127.0.0.1:$port" prepare
 awk '/^---/ { ready = 0 } /name: pod-ready/ { ready = 1 } ready && /^  next:/ { print "  delay:\n    durationMilliseconds: 1000" } { print }' \
 	"$programs/stages.yaml" >"$dir/stages.yaml"
 # Commands in Pods are processes of this machine, and the program node, which stands before kwok, runs them.
-node=$(free) kwok=$(free)
 sed -i "s/Port: {{ \. }}/Port: $node/" "$dir/stages.yaml"
 grep -q "Port: $node" "$dir/stages.yaml" || { echo "the stage of nodes names no port"; exit 1; }
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=node -keyout "$dir/node.key" -out "$dir/node.pem" 2>/dev/null
