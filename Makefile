@@ -33,13 +33,13 @@ run: go ## serve on a new database, which is removed at the end: create a pod, r
 
 .PHONY: test
 test: ## run all tests (without the profile, which would compile everything once more)
-	go test -pgo=off ./...
-	cd conformance/bench && go test -pgo=off .
+	go test -pgo=off -timeout 40m ./...
+	cd conformance/bench && go test -pgo=off -timeout 40m .
 
 .PHONY: race
 # Generators, what compares documents, compiles or counts statements have one goroutine.
 race: ## run the tests of all that is concurrent under the race detector (PACKAGES="./impl/queue" for some)
-	BERTH_FAULTS=few BERTH_SEEDS=$(or $(SEEDS),100) go test -race -pgo=off -skip 'InEveryEdition|OnThreeReplicas|IsTakenOrNamed|TestContributing|TenThousandOfEach|Kubernetes_Rules' \
+	BERTH_FAULTS=few BERTH_SEEDS=$(or $(SEEDS),100) go test -race -pgo=off -timeout 40m -skip 'InEveryEdition|OnThreeReplicas|IsTakenOrNamed|TestContributing|TenThousandOfEach|Kubernetes_Rules' \
 		$(or $(PACKAGES),$$(go list ./... | grep -vE '/(cmd/validgen|conformance/mutate|spec/diff|gen/.*)$$'))
 
 .PHONY: model

@@ -82,9 +82,9 @@ grep -v '/workers"' "$tmp/session.jsonl" >"$tmp/compared.jsonl"
 
 serve left
 serve right
-BERTH_KEY_LEFT=$(of left key) BERTH_KEY_RIGHT=$(of right key) "$berth" compare "$tmp/compared.jsonl" --left "$(of left url)" --right "$(of right url)"
+BERTH_KEY_LEFT=$(of left key) BERTH_KEY_RIGHT=$(of right key) "$berth" compare "$tmp/compared.jsonl" --left "$(of left url)" --right "$(of right url)" --patience 2m
 serve other
-BERTH_KEY=$(of other key) "$berth" compare "$tmp/compared.jsonl" --against "$(of other url)"
+BERTH_KEY=$(of other key) "$berth" compare "$tmp/compared.jsonl" --against "$(of other url)" --patience 2m
 
 # The answer to the pod that is not there, edited.
 sed 's/"status":404/"status":410/' "$tmp/compared.jsonl" >"$tmp/edited.jsonl"

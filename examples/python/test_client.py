@@ -14,7 +14,7 @@ def sdk(berth, monkeypatch):
 
 def test_a_job_gives_its_output(berth):
     endpoint = runpod.Endpoint(berth.endpoints["echo"])
-    assert endpoint.run_sync({"input": {"hello": "berth"}}, timeout=30) == {"hello": "berth"}
+    assert endpoint.run_sync({"input": {"hello": "berth"}}, timeout=120) == {"hello": "berth"}
 
 
 def test_a_job_that_nobody_takes_times_out_after_a_day(berth):

@@ -16,7 +16,7 @@ class Nightly:
 
     def act(self, action):
         for _ in range(3):  # a refusal for a while is tried again
-            answer = requests.post(self.pod + "/action", json={"action": action}, headers=self.headers, timeout=10)
+            answer = requests.post(self.pod + "/action", json={"action": action}, headers=self.headers, timeout=60)
             if answer.status_code != 503:
                 break
             self.sleep(int(answer.headers["Retry-After"]))
@@ -25,7 +25,7 @@ class Nightly:
     def run(self):
         self.act("start")
         for _ in range(60):
-            if requests.get(self.pod, headers=self.headers, timeout=10).json()["status"] == "RUNNING":
+            if requests.get(self.pod, headers=self.headers, timeout=60).json()["status"] == "RUNNING":
                 return self.act("stop")
             self.sleep(5)
         raise TimeoutError("the pod does not run")
@@ -64,4 +64,4 @@ def test_a_service_that_stays_away_leaves_the_pod_stopped(berth, nightly):
     with pytest.raises(requests.HTTPError):
         nightly.run()
     assert berth.controls.verify(action("start", "503", 3), action("stop", "503", 0)) == []
-    assert requests.get(nightly.pod, headers=nightly.headers, timeout=10).json()["status"] == "EXITED"
+    assert requests.get(nightly.pod, headers=nightly.headers, timeout=60).json()["status"] == "EXITED"

@@ -29,7 +29,7 @@ def endpoint(berth, monkeypatch):
     """The SDK's endpoint, whose workers have the script; nothing happens unless the clock is set forward."""
     monkeypatch.setattr(runpod, "endpoint_url_base", berth.queue_url + "/v2")
     monkeypatch.setattr(runpod, "api_key", berth.key)
-    made = requests.post(berth.url + "/v2/serverless", json=ENDPOINT, headers={"Authorization": f"Bearer {berth.key}"}, timeout=10)
+    made = requests.post(berth.url + "/v2/serverless", json=ENDPOINT, headers={"Authorization": f"Bearer {berth.key}"}, timeout=60)
     assert made.status_code == 201, made.text
     id = made.json()["id"]
     berth.controls.send("PUT", f"/endpoints/{id}/script", SCRIPT)
