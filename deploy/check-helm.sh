@@ -146,7 +146,7 @@ END
 	mapfile -t args <"$tmp/args"
 	"${as[@]}" env "${@:2}" "$tmp/berth" "${args[@]}" --json >"$tmp/ready" 2>"$tmp/log" &
 	server=$!
-	for _ in $(seq 300); do
+	for _ in $(seq 1200); do
 		if [ -s "$tmp/ready" ] || ! kill -0 $server 2>/dev/null; then break; fi
 		sleep 0.1
 	done
@@ -165,7 +165,7 @@ port=${url##*:}
 curl -sfk -o /dev/null "https://127.0.0.1:$port/readyz" || fail "a probe finds it not ready"
 curl -sf -o /dev/null --cacert "$tmp/tls.crt" --resolve "pods.example.com:$port:127.0.0.1" "https://pods.example.com:$port/readyz" || fail "it does not speak HTTPS"
 curl -sf -o /dev/null -H 'Host: of-berth-queue.berth.svc' "$(sed 's/.*"queueUrl":"\([^"]*\)".*/\1/' "$tmp/ready")/readyz" || fail "the queue of workers does not answer"
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
 	if grep -q 's3://backups/of/berth' "$tmp/log"; then break; fi
 	sleep 0.1
 done

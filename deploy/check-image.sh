@@ -48,7 +48,7 @@ status=$(curl -s -o "$tmp/pod" -w '%{http_code}' "$(base)/v2/pods" -H "Authoriza
 [ "$status" = 201 ] || fail "creating a pod answered $status: $(cat "$tmp/pod")"
 id=$(sed -n 's/.*"id":"\([a-z0-9]\{14\}\)".*/\1/p' "$tmp/pod")
 pod() { curl -s -o /dev/null -w '%{http_code}' "$(base)/v2/pods/$id" -H "Authorization: Bearer $key"; }
-docker stop --time 30 "$name" >/dev/null
+docker stop --time 100 "$name" >/dev/null
 code=$(docker inspect -f '{{.State.ExitCode}}' "$name")
 [ "$code" = 0 ] || fail "it ended with $code"
 docker start "$name" >/dev/null # the engine publishes another port
@@ -60,6 +60,6 @@ docker run -d --name "$name" -p 127.0.0.1::8765 -v "$name:/data" "$name" >/dev/n
 until_is 200 pod
 # A check that cannot fail checks nothing.
 if docker exec "$name" /berth healthcheck http://127.0.0.1:1 2>/dev/null; then fail "a health check of nothing succeeded"; fi
-docker exec "$name" /berth healthcheck || fail "its health check fails"
+docker exec "$name" /berth healthcheck --timeout 60s || fail "its health check fails"
 size=$(docker image inspect -f '{{.Size}}' "$name")
 echo "ok: the image is healthy, is not run by root, and keeps its data; $((size / 1000000)) MB"

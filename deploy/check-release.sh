@@ -173,10 +173,11 @@ registry() {
 	cp dist/npm/*.tgz "$tmp/registry/files"
 	(cd "$tmp/registry" && exec python3 -u -m http.server --bind 127.0.0.1 0) >"$tmp/registry.log" 2>&1 &
 	pids+=($!)
-	for _ in $(seq 100); do
+	for _ in $(seq 1200); do
 		if [ -s "$tmp/registry.log" ]; then break; fi
 		sleep 0.1
 	done
+	[ -s "$tmp/registry.log" ] || fail "the registry does not start"
 	port=$(sed -n 's/.* port \([0-9]*\).*/\1/p' "$tmp/registry.log")
 	for package in dist/npm/*.tgz; do
 		tar -xzOf "$package" package/package.json | python3 -c '

@@ -56,7 +56,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && unshare --net true 2>/
 		--bounding-set "-all$(given CapabilityBoundingSet)" env -i TMPDIR="$tmp/service" "$tmp/berth" serve --ephemeral --json --listen 0.0.0.0:443 \
 		>"$tmp/service.ready" 2>"$tmp/service.log" &
 	pids+=($!)
-	for _ in $(seq 100); do
+	for _ in $(seq 1200); do
 		if [ -s "$tmp/service.ready" ] || ! kill -0 $! 2>/dev/null; then break; fi
 		sleep 0.1
 	done
@@ -116,10 +116,11 @@ tar -czf "$release/berth_1.2.3_${os}_$arch.tar.gz" -C bin berth
 (cd "$release" && sha256sum ./*.tar.gz | sed 's,\./,,' >SHA256SUMS)
 python3 -u -m http.server --bind 127.0.0.1 --directory "$tmp/releases" 0 >"$tmp/http" 2>/dev/null &
 pids+=($!)
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
 	if [ -s "$tmp/http" ]; then break; fi
 	sleep 0.1
 done
+[ -s "$tmp/http" ] || fail "the server of the release does not start"
 releases=http://127.0.0.1:$(sed -n 's/.* port \([0-9]*\).*/\1/p' "$tmp/http")
 action v1.2.3 || { cat "$tmp/log"; fail "the action, downloaded"; }
 echo "ok: the action, downloaded"

@@ -12,10 +12,11 @@ cd "$tmp"
 "$root/bin/berth" serve --json --listen 127.0.0.1:0 --data data --endpoint served= >ready 2>log &
 server=$!
 trap 'kill $server 2>/dev/null || true; wait; rm -rf "$tmp"' EXIT
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
 	[ ! -s ready ] && kill -0 $server 2>/dev/null || break
 	sleep 0.1
 done
+[ -s ready ] || { cat log; exit 1; }
 field() { grep -o "\"$1\":\"[^\"]*\"" ready | cut -d'"' -f4; }
 url=$(field url) key=$(field key) endpoint=$(field served)
 for document in v2/openapi openapi/queue openapi/worker; do curl -sf "$url/$document.json" >"$(basename "${document/v2\/openapi/rest}").json"; done

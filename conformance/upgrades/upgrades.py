@@ -35,7 +35,7 @@ import stores
 
 KEPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kept")
 RELEASED = "e3422c0"  # made the schema that was released first: store/sqlite/testdata/released/1.sql
-PATIENCE = 30  # seconds, for what needs a moment after a start
+PATIENCE = 120  # seconds, for what needs a moment after a start
 
 # What is made, in this order: a name, the path, and the body, in which {name} is the id of what was made before. What an old program does not have
 # yet is left out.
@@ -174,7 +174,7 @@ class Server:
     def status(self, method, path):
         try:
             return self.ask(method, path)[0]
-        except (urllib.error.URLError, ConnectionError):
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
             return 0
 
     def must(self, method, path, body=None):
