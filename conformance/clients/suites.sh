@@ -105,7 +105,7 @@ suite() {
 	curl -sSf -o "$tmp/output" -X POST -H "Authorization: Bearer $controls" "$url/_berth/reset"
 	for endpoint in eqam4ya2iazibb gwp4kx5yd3nur1; do controlled script set "$endpoint" "$here/suites/script.json" >"$tmp/output"; done
 
-	timeout 120 "$@" >"$tmp/output" 2>&1 || failed "the suite of $name ($?)"
+	timeout 600 "$@" >"$tmp/output" 2>&1 || failed "the suite of $name ($?)"
 	tail -n 1 "$tmp/output" | grep -Eq "^$tests passed in " || failed "the suite of $name did not pass $tests tests"
 	controlled journal verify "$here/suites/$name.expected.json" || failed "the suite of $name sent something else"
 	echo "ok: the suite of $name, $tests tests"

@@ -23,7 +23,7 @@ workers = {}
 
 def endpoints():
     asked = urllib.request.Request(url + "/v2/serverless", headers={"Authorization": "Bearer " + key})
-    with urllib.request.urlopen(asked, timeout=30) as answer:
+    with urllib.request.urlopen(asked, timeout=100) as answer:
         return {e["id"]: e for e in json.load(answer)["endpoints"] if e.get("image") == IMAGE}
 
 
