@@ -107,6 +107,11 @@ func parse(line []byte) (x Exchange, err error) {
 	case x.Status < 200 || x.Status > 599:
 		err = fmt.Errorf("%d is not the status of an answer", x.Status)
 	}
+	for what, m := range map[string]*Message{"request": &x.Request, "answer": &x.Response} {
+		if _, broken := m.bytes(); err == nil && broken != nil {
+			err = fmt.Errorf("the body of the %s is not in base64: %w", what, broken)
+		}
+	}
 	return x, err
 }
 

@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -149,10 +148,7 @@ func (p *Player) play(w http.ResponseWriter, req *http.Request, x *played) {
 	for _, h := range x.Response.Headers {
 		w.Header().Add(h.Name, h.Value)
 	}
-	body := []byte(x.Response.Body)
-	if x.Response.Base64 {
-		body, _ = base64.StdEncoding.DecodeString(x.Response.Body)
-	}
+	body, _ := x.Response.bytes() // who read the recording knows that it can be decoded
 	if !x.streamed() && req.Method != http.MethodHead && x.Status != http.StatusNoContent && x.Status != http.StatusNotModified {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}

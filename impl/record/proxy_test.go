@@ -228,8 +228,10 @@ func TestLoad_NamesTheLineThatIsWrong(t *testing.T) {
 		first + "\n" + good + "\n[]":      "line 3: this is no exchange",
 		first + "\n" + good + "\n" + good: "line 3: number 1 is that of line 2",
 		first + "\n{}":                    "line 2: the exchange has no number",
-		first + "\n" + `{"number":1,"method":"GET","path":"pods","status":200}`: "line 2: the path",
-		first + "\n" + `{"number":1,"method":"GET","path":"/","status":20}`:     "line 2: 20 is not the status",
+		first + "\n" + `{"number":1,"method":"GET","path":"pods","status":200}`:                                      "line 2: the path",
+		first + "\n" + `{"number":1,"method":"GET","path":"/","status":20}`:                                          "line 2: 20 is not the status",
+		first + "\n" + `{"number":1,"method":"GET","path":"/","status":200,"response":{"body":"?","base64":true}}`:   "line 2: the body of the answer is not in base64",
+		first + "\n" + `{"number":1,"method":"POST","path":"/","status":200,"request":{"body":"aGk","base64":true}}`: "line 2: the body of the request is not in base64",
 	} {
 		file := filepath.Join(t.TempDir(), "r.jsonl")
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))

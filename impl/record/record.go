@@ -4,6 +4,7 @@
 package record
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,6 +43,14 @@ type Message struct {
 	Base64    bool     `json:"base64,omitempty"` // Body is in base64: it is no UTF-8
 	Length    int64    `json:"length"`           // bytes that were sent
 	Truncated bool     `json:"truncated,omitempty"`
+}
+
+// bytes gives the body as it was sent.
+func (m *Message) bytes() ([]byte, error) {
+	if m.Base64 {
+		return base64.StdEncoding.DecodeString(m.Body)
+	}
+	return []byte(m.Body), nil
 }
 
 // Header is a header with one of its values.

@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"io"
 	"maps"
@@ -235,7 +234,7 @@ func (s *session) request(ctx context.Context, x *Exchange, key string) (*http.R
 
 	body := s.ids.translate(x.Request.Body)
 	if x.Request.Base64 {
-		decoded, err := base64.StdEncoding.DecodeString(x.Request.Body)
+		decoded, err := x.Request.bytes()
 		if err != nil {
 			return nil, err
 		}

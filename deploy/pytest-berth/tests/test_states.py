@@ -28,6 +28,11 @@ def test_a_seed_is_there_from_the_start_and_after_a_reset(berth):
     assert names(berth) == ["seeded"]
 
 
+@pytest.mark.berth_seed(seed={"pods": [POD]})
+def test_a_seed_can_be_named(berth):
+    assert names(berth) == ["seeded"]
+
+
 def test_a_seed_is_a_file_too(tmp_path):
     (tmp_path / "seed.yaml").write_text(json.dumps({"pods": [POD]}))
     for seed in (tmp_path / "seed.yaml", tmp_path):

@@ -79,11 +79,17 @@ def _start(config: pytest.Config, directory: Any, seed: Any = None) -> Server:
     return server
 
 
+def _seed(seed: Any) -> Any:
+    """What a marker berth_seed has, by place or by name."""
+    return seed
+
+
 @pytest.fixture
 def berth(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of this test alone, on a new database, with its clock, faults and journal in the test's hand."""
     marker = request.node.get_closest_marker("berth_seed")
-    with _start(request.config, tmp_path_factory.getbasetemp(), marker.args[0] if marker else None) as server:
+    seed = _seed(*marker.args, **marker.kwargs) if marker else None
+    with _start(request.config, tmp_path_factory.getbasetemp(), seed) as server:
         yield server
         _note_cost(request, server)
 
