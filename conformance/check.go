@@ -80,6 +80,9 @@ func (c *Check) of(target Target) *Check {
 func (c *Check) Errorf(format string, args ...any) {
 	c.mu.Lock()
 	c.failing = true
+	if c.wait.notice(); c.over {
+		c.wait.late = false // to try the rule again would hide what it left behind
+	}
 	c.mu.Unlock()
 	c.TestingT.Errorf(format, args...)
 }

@@ -80,7 +80,7 @@ func (c *Check) advance(d time.Duration) {
 // forward is advance that is not counted. In a rule that waits in real time, d is over for what happened first.
 func (c *Check) forward(d time.Duration) {
 	if c.inRealTime() {
-		c.until(d)
+		c.until(d, promptly)
 		return
 	}
 	a := c.control("POST", "clock/advance", fmt.Sprintf(`{"milliseconds":%d}`, d.Milliseconds()))

@@ -104,7 +104,7 @@ var _ = area(func() {
 
 	waited("serverless.timeout", queue, 7*time.Second, func(c *Check) {
 		q := c.on(c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`, `"timeout":7000`))
-		short, own := q.submit(job), q.submit(`{"input":{},"policy":{"executionTimeout":9000}}`)
+		short, own := q.submit(job), q.submit(`{"input":{},"policy":{"executionTimeout":60000}}`)
 		q.takeJob("w", short)
 		q.takeJob("w", own)
 		c.almost(7 * time.Second)

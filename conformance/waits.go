@@ -20,7 +20,14 @@ type waiting struct {
 	earliest time.Time     // the first of them: the beginning and what was waited for since
 	left     time.Duration // what almost left to wait for
 	due      time.Time     // when that is over at the latest
+
+	// On a slow machine a rule may do something so late that what it sees says nothing of the target: it is tried again then if it failed.
+	by   time.Time // when it is to have done what comes before its next wait; zero: it does not wait in real time
+	late bool      // it did something later than that
 }
+
+// promptly is how long, in real time, what a rule does between two waits takes at most, unless there is less until something is due.
+const promptly = time.Second
 
 // waited adds a rule that waits for so long altogether. Its clock stands still, or it has an endpoint of its own in real time.
 func waited(id string, ops []string, most time.Duration, test func(*Check)) {
@@ -36,7 +43,7 @@ func waited(id string, ops []string, most time.Duration, test func(*Check)) {
 		}
 		c.client = &http.Client{Timeout: client.Timeout + most}
 		c.Endpoint = c.ownEndpoint()
-		c.wait.earliest = time.Now()
+		c.begins()
 		test(c)
 	})
 	rules[len(rules)-1].Waits = most
@@ -54,6 +61,33 @@ func (c *Check) ownEndpoint() string {
 // inRealTime reports whether the rule waits in real time.
 func (c *Check) inRealTime() bool { return c.ControlsKey == "" && c.wait.most > 0 }
 
+// begins has the time of a rule that waits in real time begin now.
+func (c *Check) begins() {
+	c.wait.earliest = time.Now()
+	c.inTime(c.wait.earliest.Add(promptly))
+}
+
+// inTime sets by when the rule is to have done what comes before its next wait.
+func (c *Check) inTime(by time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wait.by = by
+}
+
+// wasInTime notes whether what came before the next wait was done in time.
+func (c *Check) wasInTime() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wait.notice()
+}
+
+// notice notes whether it is later than the rule was to do anything.
+func (w *waiting) notice() {
+	if !w.by.IsZero() && time.Now().After(w.by) {
+		w.late = true
+	}
+}
+
 // slack gives how much before and after the time a rule looks in real time: requests take time, and what is due is not done at once.
 func slack(d time.Duration) time.Duration { return min(2*time.Second, d/4) }
 
@@ -67,7 +101,7 @@ func (c *Check) almost(d time.Duration) {
 	}
 	c.wait.left = slack(d)
 	c.wait.due = time.Now().Add(d)
-	c.until(d - c.wait.left)
+	c.until(d-c.wait.left, c.wait.left)
 }
 
 // rest waits for what almost left.
@@ -76,8 +110,11 @@ func (c *Check) rest() {
 		c.forward(c.wait.left)
 		return
 	}
+	c.wasInTime()
 	c.wait.earliest = c.wait.earliest.Add(c.wait.left)
-	c.sleep(time.Until(c.wait.due.Add(c.wait.left)))
+	end := c.wait.due.Add(c.wait.left)
+	c.inTime(end.Add(promptly))
+	c.sleep(time.Until(end))
 }
 
 // passes waits until d is over for all that has happened.
@@ -86,9 +123,11 @@ func (c *Check) passes(d time.Duration) {
 	c.rest()
 }
 
-// until waits in real time until d is over for what happened first, and nothing more.
-func (c *Check) until(d time.Duration) {
+// until waits in real time until d is over for what happened first, and nothing more. What comes then is to be done within that time.
+func (c *Check) until(d, within time.Duration) {
+	c.wasInTime()
 	c.wait.earliest = c.wait.earliest.Add(d)
+	c.inTime(c.wait.earliest.Add(within))
 	c.sleep(time.Until(c.wait.earliest))
 }
 
@@ -103,7 +142,8 @@ func (c *Check) waitsFor(d time.Duration) {
 
 // heldAWhile sends the request in the background, and gives once it can be taken for held: its wait begins here.
 func (c *Check) heldAWhile(send func() Answer) chan Answer {
-	c.wait.earliest = time.Now()
+	c.wasInTime()
+	c.begins()
 	answers := c.later(send)
 	c.sleep(200 * time.Millisecond)
 	return answers
