@@ -141,24 +141,43 @@ func (c *Check) needsSim() {
 	}
 }
 
+// starting gives a pod as it was read while it was STARTING, and when it was asked for.
+func (c *Check) starting() (pod map[string]any, asked time.Time) {
+	c.untilSoon("no pod was seen STARTING", func() bool {
+		asked = time.Now()
+		pod = c.becomes(c.newPod(gpuPod), "STARTING", "RUNNING")
+		return pod["status"] == "STARTING"
+	})
+	return pod, asked
+}
+
 // whileStarting calls f with a STARTING pod, again if it took so long that the pod may have come up meanwhile.
 func (c *Check) whileStarting(f func(pod map[string]any) (judge func())) {
-	for range 10 {
-		pod := map[string]any{}
-		var judge func()
-		held := took(func() {
-			pod = c.becomes(c.newPod(gpuPod), "STARTING", "RUNNING")
-			if pod["status"] == "STARTING" {
-				judge = f(pod)
-			}
-		})
-		if judge != nil && held < time.Second {
-			judge()
+	c.untilSoon("no pod was still STARTING", func() bool {
+		pod, asked := c.starting()
+		judge := f(pod)
+		if time.Since(asked) >= soon {
+			return false
+		}
+		judge()
+		return true
+	})
+}
+
+// soon is how long a pod takes at least to come up.
+const soon = time.Second
+
+// untilSoon calls f until it is true: ten times, and where that took longer than a pod may take to come up, for as long as there is patience.
+func (c *Check) untilSoon(otherwise string, f func() bool) {
+	deadline := time.Now().Add(c.suite.patience())
+	for tries := 1; ; tries++ {
+		done := false
+		held := took(func() { done = f() })
+		if done {
 			return
 		}
+		require.False(c, tries >= 10 && (held < soon || time.Now().After(deadline)), otherwise)
 	}
-
-	require.Fail(c, "no pod was seen STARTING")
 }
 
 func keys(m map[string]any) []string {

@@ -5,9 +5,8 @@ import "github.com/stretchr/testify/require"
 var _ = area(func() {
 	read := []string{"createPod", "getPod"}
 	add("pods.status.provisioned", read, func(c *Check) {
-		c.whileStarting(func(pod map[string]any) func() { // which fails unless a pod is seen STARTING
-			return func() { require.Nil(c, pod["runtime"]) }
-		})
+		pod, _ := c.starting() // which fails unless a pod is seen STARTING
+		require.Nil(c, pod["runtime"])
 	})
 
 	add("pods.status.healthy", read, func(c *Check) {
@@ -30,9 +29,8 @@ var _ = area(func() {
 	})
 
 	add("pods.actions.starting", read, func(c *Check) {
-		c.whileStarting(func(pod map[string]any) func() {
-			return func() { require.Equal(c, []any{"stop", "terminate"}, pod["actions"]) }
-		})
+		pod, _ := c.starting()
+		require.Equal(c, []any{"stop", "terminate"}, pod["actions"])
 	})
 
 	add("pods.actions.running", read, func(c *Check) {
