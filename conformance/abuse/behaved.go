@@ -28,7 +28,7 @@ type client struct {
 // behave has the client work until over is closed.
 func (s *server) behave(over <-chan struct{}) <-chan report {
 	done := make(chan report, 1)
-	c := &client{server: s, http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}}
+	c := &client{server: s, http: &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{}}}
 	go func() {
 		defer c.http.CloseIdleConnections()
 		for round := 0; ; round++ {

@@ -17,7 +17,7 @@ const hold = 3 * time.Second
 
 // open opens n connections, a few at a time, and has each one do something.
 func (s *server) open(n int, do func(i int, c net.Conn) error) *stalled {
-	all := &stalled{}
+	all := &stalled{patience: s.patience}
 	var mu sync.Mutex
 	var work sync.WaitGroup
 
@@ -42,6 +42,7 @@ func (s *server) open(n int, do func(i int, c net.Conn) error) *stalled {
 	}
 
 	work.Wait()
+	all.since = time.Now()
 	return all
 }
 
@@ -73,18 +74,14 @@ func (s *server) idle(n int) (string, error) {
 	return fmt.Sprintf("of %d connections %d were ended in favour of others", n, ended), nil
 }
 
-// patience is how long the server may take to end what makes no progress: it waits 20 s for the next 64 KB, or a little longer, and
-// an upload may have waited for as long for its place.
-const patience = 50 * time.Second
-
 // ends waits until the server has ended each of the connections, and reports how long that took, and which statuses were answered.
-func (s *stalled) ends(start time.Time) (string, error) {
+func (s *stalled) ends() (string, error) {
 	statuses, left := map[string]int{}, atomic.Int64{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, c := range s.connections {
 		all.Go(func() {
-			_ = c.SetReadDeadline(start.Add(patience))
+			_ = c.SetReadDeadline(s.since.Add(s.patience))
 			text, err := io.ReadAll(io.LimitReader(c, 1<<10))
 			if errors.Is(err, os.ErrDeadlineExceeded) {
 				left.Add(1)
@@ -102,7 +99,7 @@ func (s *stalled) ends(start time.Time) (string, error) {
 	}
 
 	all.Wait()
-	took := time.Since(start).Round(time.Second)
+	took := time.Since(s.since).Round(time.Second)
 	if n := left.Load(); n > 0 {
 		return "", fmt.Errorf("%d of %d connections that make no progress are still there after %s", n, len(s.connections), took)
 	}
@@ -111,18 +108,16 @@ func (s *stalled) ends(start time.Time) (string, error) {
 
 // halfHeaders opens connections that send half a header.
 func (s *server) halfHeaders(n int) (string, error) {
-	start := time.Now()
 	all := s.open(n, func(_ int, c net.Conn) error {
 		_, err := io.WriteString(c, "GET /v2/pods HTTP/1.1\r\nHost: a\r\nX-Half:")
 		return err
 	})
 	defer all.close()
-	return all.ends(start)
+	return all.ends()
 }
 
 // halfBodies opens connections that send half a body, without a key.
 func (s *server) halfBodies(n int) (string, error) {
-	start := time.Now()
 	heads := []string{
 		s.head("POST", "/v2/pods", "", 100_000) + "{", s.head("POST", s.queue(abused, "run"), "", 9_000_000) + strings.Repeat(" ", 10_000),
 		s.head("POST", "/graphql", "", 60_000) + "{", s.head("POST", "/graphql", "", -1) + "1\r\n{\r\n", s.head("POST", "/nothing", "", -1),
@@ -132,12 +127,11 @@ func (s *server) halfBodies(n int) (string, error) {
 		return err
 	})
 	defer all.close()
-	return all.ends(start)
+	return all.ends()
 }
 
 // uploads opens connections that send a part of a body, with a key, and then nothing more.
 func (s *server) uploads(n int) (string, error) {
-	start := time.Now()
 	part := strings.Repeat(" ", 200_000)
 	run := s.queue(abused, "run")
 	sent := []string{
@@ -152,5 +146,5 @@ func (s *server) uploads(n int) (string, error) {
 		return err
 	})
 	defer all.close()
-	return all.ends(start)
+	return all.ends()
 }

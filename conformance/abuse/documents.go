@@ -243,7 +243,7 @@ func (s *server) documents(d document, each time.Duration) (string, error) {
 	var all sync.WaitGroup
 	for i := range senders {
 		all.Go(func() {
-			client := &http.Client{Timeout: patience, Transport: &http.Transport{}}
+			client := &http.Client{Timeout: s.patience, Transport: &http.Transport{}}
 			defer client.CloseIdleConnections()
 			for again := true; again; again = time.Now().Before(until) {
 				key := []string{s.Key, ""}[i%2]

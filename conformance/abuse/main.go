@@ -17,7 +17,14 @@ import (
 const (
 	mostMemory = 300 << 20       // bytes resident
 	slowest    = time.Second     // that a request of the well-behaved client takes
-	slowestToo = 5 * time.Second // with -quick, which runs beside other things, and on slow machines
+	slowestToo = 5 * time.Second // with -quick, which runs beside other things, and on slow machines; and twice what it takes a berth that is not abused
+)
+
+// How long the server may take to end what makes no progress: it waits 20 s for the next 64 KB, or a little longer, and an upload may have
+// waited for as long for its place.
+const (
+	patience    = 50 * time.Second
+	patienceToo = 150 * time.Second // with -quick
 )
 
 // settings say how much of everything.
@@ -61,9 +68,13 @@ func run(berth string, quick bool, only string) error {
 	}
 
 	defer server.kill()
-	server.bound = slowest
+	server.bound, server.patience = slowest, patience
 	if quick {
-		server.bound = slowestToo
+		server.bound, server.patience = slowestToo, patienceToo
+		if server.beside, err = start(program, filepath.Join(tmp, "beside")); err != nil {
+			return err
+		}
+		defer server.beside.kill()
 	}
 
 	fmt.Printf("%-34s %9s %9s %9s %8s  %s\n", "abuse", "resident", "requests", "slowest", "failed", "what became of it")

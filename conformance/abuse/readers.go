@@ -101,7 +101,6 @@ func (s *server) readers(n int, prepare func(n int) (request string, err error))
 		return "", err
 	}
 
-	start := time.Now()
 	all := s.open(n, func(_ int, c net.Conn) error {
 		_ = c.(*net.TCPConn).SetReadBuffer(4096)
 		_, err := io.WriteString(c, request)
@@ -113,7 +112,7 @@ func (s *server) readers(n int, prepare func(n int) (request string, err error))
 	var work sync.WaitGroup
 	for _, c := range all.connections {
 		work.Go(func() {
-			for time.Since(start) < patience { // to read would be progress
+			for time.Since(all.since) < all.patience { // to read would be progress
 				if _, err := io.WriteString(c, "\n"); err != nil {
 					return
 				}
@@ -124,7 +123,7 @@ func (s *server) readers(n int, prepare func(n int) (request string, err error))
 	}
 
 	work.Wait()
-	took := time.Since(start).Round(time.Second)
+	took := time.Since(all.since).Round(time.Second)
 	if left := left.Load(); left > 0 {
 		return "", fmt.Errorf("%d of %d readers that never read are still there after %s", left, n, took)
 	}
