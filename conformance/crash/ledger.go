@@ -120,8 +120,9 @@ func (l *ledger) chunk(text string) {
 	}
 }
 
-// judge holds an answer about a job against what is known. No answer proves nothing. The caller has the job's lock.
-func (l *ledger) judge(j *job, what string, status int, answer []byte) (d document, ok bool) {
+// judge holds an answer about a job against what is known. No answer proves nothing. The caller has the job's lock, and says when it asked:
+// the job may have ended before the answer came.
+func (l *ledger) judge(j *job, asked time.Time, what string, status int, answer []byte) (d document, ok bool) {
 	switch status {
 	case 0:
 		return d, false
@@ -157,7 +158,7 @@ func (l *ledger) judge(j *job, what string, status int, answer []byte) (d docume
 		}
 		l.calm.judgeEnd(l, j, d)
 	case !d.ended():
-		j.alive = time.Now()
+		j.alive = asked
 	}
 
 	return d, true

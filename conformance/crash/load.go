@@ -129,15 +129,16 @@ func (l *load) send(ctx context.Context, j *job, input, policy string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	l.acknowledged(j)
-	l.judge(j, operation, status, answer)
+	l.judge(j, j.begun, operation, status, answer)
 }
 
 // look reads the status of a job and judges it.
 func (l *load) look(ctx context.Context, j *job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	asked := time.Now()
 	status, answer := l.call(ctx, "GET", j.endpoint, "status/"+j.id, "")
-	l.judge(j, "status", status, answer)
+	l.judge(j, asked, "status", status, answer)
 }
 
 func (l *load) poll(ctx context.Context, r *rand.Rand) {
@@ -154,8 +155,9 @@ func (l *load) cancel(ctx context.Context, r *rand.Rand) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	asked := time.Now()
 	status, answer := l.call(ctx, "POST", j.endpoint, "cancel/"+j.id, "")
-	if d, ok := l.judge(j, "cancel", status, answer); ok && !d.ended() {
+	if d, ok := l.judge(j, asked, "cancel", status, answer); ok && !d.ended() {
 		l.violated("the cancelled job %s is %s", j.id, answer)
 	}
 }
@@ -173,7 +175,7 @@ func (l *load) retry(ctx context.Context, r *rand.Rand) {
 		return
 	}
 
-	before := j.final
+	before, asked := j.final, time.Now()
 	l.calm.retried(j.id)
 	status, answer := l.call(ctx, "POST", j.endpoint, "retry/"+j.id, "")
 	switch status {
@@ -181,11 +183,11 @@ func (l *load) retry(ctx context.Context, r *rand.Rand) {
 		j.final, j.doubt = nil, before // it may have been retried or not
 	case http.StatusOK:
 		j.final = nil
-		if d, ok := l.judge(j, "retry", status, answer); ok && d.Status != "IN_QUEUE" {
+		if d, ok := l.judge(j, asked, "retry", status, answer); ok && d.Status != "IN_QUEUE" {
 			l.violated("the retried job %s is %s", j.id, answer)
 		}
 	default:
-		l.judge(j, "retry", status, answer)
+		l.judge(j, asked, "retry", status, answer)
 	}
 }
 
@@ -224,8 +226,9 @@ func (l *load) shorten(ctx context.Context, r *rand.Rand) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.mayVanish = true
+	asked := time.Now()
 	status, answer := l.call(ctx, "GET", j.endpoint, fmt.Sprintf("status/%s?ttl=%d", j.id, 1+r.IntN(3000)), "")
-	l.judge(j, "status with ttl", status, answer)
+	l.judge(j, asked, "status with ttl", status, answer)
 }
 
 // purge cancels what waits at one endpoint.

@@ -184,13 +184,13 @@ func (l *load) disturb(s *server, random *rand.Rand, round int) error {
 // pause stops the server's process for a while.
 func (c *calm) pause(s *server, random *rand.Rand) error {
 	d := c.lease/6 + time.Duration(random.Int64N(int64(c.lease)*11/6))
-	c.mu.Lock()
-	c.began = time.Now()
-	c.mu.Unlock()
 	if err := stopProcess(s.cmd.Process); err != nil {
 		return err
 	}
 
+	c.mu.Lock()
+	c.began = time.Now() // not before: as long as it runs it does not stand, and this process may be slow to stop it
+	c.mu.Unlock()
 	time.Sleep(d)
 	c.mu.Lock()
 	c.stood += time.Since(c.began)

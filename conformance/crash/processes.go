@@ -18,8 +18,8 @@ const (
 	envAllocation = "BERTH_ALLOCATION="
 )
 
-// gone is how long a process may take to vanish that was killed.
-const gone = 5 * time.Second
+// gone is how long a process may take to vanish that was killed, on a slow machine. Those of pods and of endpoints that sleep would be there for longer.
+const gone = time.Minute
 
 // process is one that some server over the data directory started, or a child of it.
 type process struct {

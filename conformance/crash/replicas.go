@@ -22,8 +22,8 @@ const (
 	replicas = 3
 	// taken is how long the first take may wait after the owner was killed. A lease of six seconds has to end; this is for slow machines.
 	taken = time.Minute
-	// notice is how long a replica that was asked to end says so before it stops to listen.
-	notice = time.Second
+	// notice is how long a replica that was asked to end says so before it stops to listen. On a slow machine it may take long until that is seen.
+	notice = 5 * time.Second
 )
 
 // group are replicas under load.

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	ready = 30 * time.Second // for the server to say that it is ready
-	leave = time.Minute      // for it to end after SIGTERM
+	ready = 2 * time.Minute // for the server to say that it is ready
+	leave = time.Minute     // for it to end after SIGTERM
 )
 
 // server is a running berth.

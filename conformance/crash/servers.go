@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	ending = 3 * time.Minute  // for all jobs to end after the last kill
-	arrive = 30 * time.Second // for the last webhooks after that
+	ending = 3 * time.Minute // for all jobs to end after the last kill
+	arrive = 3 * time.Minute // for the last webhooks after that
 )
 
 // managed are the endpoints that a server declares: one whose workers this program plays, two whose workers the server starts, and

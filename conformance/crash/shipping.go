@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -32,6 +33,9 @@ type looked struct {
 	at   time.Time
 	book []booked
 }
+
+// longToShip is how long it may take, on a slow machine, until something is shipped.
+const longToShip = time.Minute
 
 // lookTick is how often it is noted what is known.
 const lookTick = 100 * time.Millisecond
@@ -74,7 +78,7 @@ func (s *shipping) round(dir string, seed uint64) error {
 	}
 	defer receiver.close()
 	b := &backups{settings: c, server: server, load: &load{service: server.service(), ledger: newLedger(), receiver: receiver}}
-	looks, killed, err := s.under(b, seed)
+	looks, killed, err := s.under(b, place, seed)
 	if err != nil {
 		return err
 	}
@@ -102,8 +106,8 @@ func (s *shipping) round(dir string, seed uint64) error {
 	return s.hold(c, b.load.key, looks, restored.Shipped.Upto)
 }
 
-// under puts load on a server and kills it. It gives what was known at each moment, and at the kill.
-func (s *shipping) under(b *backups, seed uint64) (looks []looked, killed time.Time, err error) {
+// under puts load on a server, for so long at least that something of it was shipped to the place, and kills it. It gives what was known at each moment, and at the kill.
+func (s *shipping) under(b *backups, place string, seed uint64) (looks []looked, killed time.Time, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -111,7 +115,8 @@ func (s *shipping) under(b *backups, seed uint64) (looks []looked, killed time.T
 	})
 	all.Go(func() { b.load.play(ctx, seed) })
 	until := time.Now().Add(time.Duration(1500+s.random.IntN(2000)) * time.Millisecond)
-	for time.Now().Before(until) {
+	late := until.Add(longToShip)
+	for now := time.Now(); now.Before(until) || now.Before(late) && !b.shipped(place, looks); now = time.Now() {
 		b.load.room.Store(waiting)
 		book := b.book(0)
 		looks = append(looks, looked{time.Now(), book}) // all of it was known before
@@ -125,6 +130,16 @@ func (s *shipping) under(b *backups, seed uint64) (looks []looked, killed time.T
 	stop()
 	all.Wait()
 	return looks, killed, err
+}
+
+// shipped reports whether what is at the place goes beyond the moment of the first look under load.
+func (b *backups) shipped(place string, looks []looked) bool {
+	out, err := exec.Command(b.berth, "backup", "list", place, "--json").Output()
+	var generations []struct{ To time.Time }
+	if err != nil || json.Unmarshal(out, &generations) != nil || len(looks) < 2 {
+		return false // nothing is there yet
+	}
+	return slices.ContainsFunc(generations, func(g struct{ To time.Time }) bool { return g.To.After(looks[1].at) })
 }
 
 // hold holds a restored server to what was known at the moment to which it goes.
