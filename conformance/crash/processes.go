@@ -125,23 +125,22 @@ func parentOf(pid int) int {
 
 // asAsked compares the processes of pods with the pods: each that is RUNNING has one, where they are processes, and no other has.
 func (s *things) asAsked(ctx context.Context, data, runtimeName string) error {
-	listed, err := s.list(ctx, kinds[0])
+	running, err := s.running(ctx)
 	if err != nil {
 		return err
 	}
 
-	running := map[string]bool{}
-	for _, one := range listed {
-		if one.Status == "RUNNING" {
-			running[one.ID] = true
-		}
-	}
-
 	err = awaitProcesses(data, func(p process) string {
-		if p.isPod && !running[p.allocation] {
-			return "no pod of that id is to run"
+		if !p.isPod || running[p.allocation] {
+			return ""
 		}
-		return ""
+		if now, err := s.running(ctx); err == nil { // one whose creation was never answered may have come up only now
+			running = now
+		}
+		if running[p.allocation] {
+			return ""
+		}
+		return "no pod of that id is to run"
 	})
 	if err != nil || runtimeName != "process" || runtime.GOOS != "linux" {
 		return err
@@ -159,4 +158,16 @@ func (s *things) asAsked(ctx context.Context, data, runtimeName string) error {
 	}
 
 	return nil
+}
+
+// running gives the ids of the pods that are RUNNING.
+func (s *things) running(ctx context.Context) (map[string]bool, error) {
+	listed, err := s.list(ctx, kinds[0])
+	running := map[string]bool{}
+	for _, one := range listed {
+		if one.Status == "RUNNING" {
+			running[one.ID] = true
+		}
+	}
+	return running, err
 }
