@@ -48,8 +48,7 @@ func (a *Auto) Advance(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// wokenTime is how long Advance waits for those that it woke, in the machine's time: the most that one who hangs, or of whom a program depends that
-// takes long, keeps it.
+// wokenTime is how long Advance waits at most, in the machine's time, for the requests that it woke: one of them may hang.
 const wokenTime = 2 * time.Second
 
 // rouse wakes who waits for a time that has come, and waits until their requests are answered, sleep or are held again. It reports whether there was

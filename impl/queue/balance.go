@@ -157,7 +157,7 @@ func (t *Turn) wait(ctx context.Context, wish Wish) error {
 	}
 	r := &request{wish: wish, until: q.clock.Now().Add(patience), given: make(chan offer, 1)}
 	d.requests = append(d.requests, r)
-	timeout, stop := q.clock.After(patience) // before anybody can see that it waits, and set the clock
+	timeout, stop := compute.Await(q.clock, patience) // before anybody can see that it waits, and set the clock
 	defer stop()
 	q.mu.Unlock()
 	q.hooks.Demand()

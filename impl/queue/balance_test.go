@@ -68,6 +68,22 @@ func (b *balancer) demand() queue.Demand {
 	return queue.Demand{}
 }
 
+func TestBalance_AWorkerThatServesARequestWorks(t *testing.T) {
+	t.Parallel()
+	b := balancing(t, "w1")
+	require.False(t, b.queue.Working())
+	turn := b.enter(queue.Wish{})
+	require.True(t, b.queue.Working())
+	require.Zero(t, b.clock.Waiting())
+
+	ctx, leave := context.WithCancel(t.Context())
+	b.later(ctx, queue.Wish{Worker: "w1", Strict: true})
+	require.Equal(t, b.clock.Now().Add(5*time.Minute), b.clock.Waiting().Exact, "it is answered by then")
+	leave()
+	turn.Over(false)
+	require.Eventually(t, func() bool { return !b.queue.Working() && b.clock.Waiting() == compute.Waiting{} }, 10*time.Second, time.Millisecond)
+}
+
 func TestBalance_GoesToWhoHasLeastAndIdledLongest(t *testing.T) {
 	t.Parallel()
 	b := balancing(t, "w1", "w2")

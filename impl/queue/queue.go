@@ -306,10 +306,15 @@ func (q *Queue) Hold() (over func()) {
 // Holding reports how many requests are held now.
 func (q *Queue) Holding() int { return int(q.holding.Load()) }
 
-// Working reports whether a worker runs a job, but for those that a script says what to do of: they go by the clock.
+// Working reports whether a worker runs a job or serves a request, but for those that a script says what to do of: they go by the clock.
 func (q *Queue) Working() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for _, d := range q.dispatchers {
+		if d.endpoint.Type == compute.LoadBalancer && d.inProgress() > 0 {
+			return true
+		}
+	}
 	for _, h := range q.held {
 		d := q.dispatchers[h.endpoint]
 		if d == nil || d.workers[h.worker] == nil || !d.workers[h.worker].scripted {
