@@ -134,7 +134,7 @@ type ClientInterface interface {
 
 	// AutoClockWithBody Have the clock go to what is due by itself
 	//
-	// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts or has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker starts or has a job. Freeze and resume end it.
+	// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts, has a job or serves a request, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker is at work. Freeze and resume end it.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -143,7 +143,7 @@ type ClientInterface interface {
 
 	// AutoClock Have the clock go to what is due by itself
 	//
-	// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts or has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker starts or has a job. Freeze and resume end it.
+	// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts, has a job or serves a request, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker is at work. Freeze and resume end it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -803,7 +803,7 @@ func (c *Client) AdvanceClock(ctx context.Context, body AdvanceClockJSONRequestB
 
 // AutoClockWithBody Have the clock go to what is due by itself
 //
-// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts or has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker starts or has a job. Freeze and resume end it.
+// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts, has a job or serves a request, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker is at work. Freeze and resume end it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -822,7 +822,7 @@ func (c *Client) AutoClockWithBody(ctx context.Context, contentType string, body
 
 // AutoClock Have the clock go to what is due by itself
 //
-// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts or has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker starts or has a job. Freeze and resume end it.
+// From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts, has a job or serves a request, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker is at work. Freeze and resume end it.
 //
 // Takes a body of the `application/json` content type.
 //
