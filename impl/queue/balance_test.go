@@ -76,6 +76,7 @@ func TestBalance_AWorkerThatServesARequestWorks(t *testing.T) {
 	require.True(t, b.queue.Working())
 	require.Zero(t, b.clock.Waiting())
 
+	b.be("w1", queue.Unhealthy)
 	ctx, leave := context.WithCancel(t.Context())
 	b.later(ctx, queue.Wish{Worker: "w1", Strict: true})
 	require.Equal(t, b.clock.Now().Add(5*time.Minute), b.clock.Waiting().Exact, "it is answered by then")

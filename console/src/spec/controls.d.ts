@@ -31,7 +31,7 @@ export interface paths {
         put?: never;
         /**
          * Have the clock go to what is due by itself
-         * @description From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself has a job, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker has a job. Freeze and resume end it.
+         * @description From now on, whenever everything waits, the clock goes to the next thing that is due, which is then done, in the order of time. Everything waits when no request is worked at but those that are held or sleep, when no worker that berth does not play itself starts, has a job or serves a request, and when no request came for a moment, so that who was answered can ask for more. Meanwhile the clock stands still; it runs while such a worker is at work. Freeze and resume end it.
          */
         post: operations["autoClock"];
         delete?: never;
