@@ -68,6 +68,7 @@ func costlyBodies() []document {
 		{"many members", func(size float64) string {
 			return with(`{gpuTypes{id}}`, `{`+list(of(size, 100_000), func(i int) string { return fmt.Sprintf(`"%x":0`, i) })+`}`)
 		}},
+
 		{"long names nested", func(size float64) string {
 			name := strings.Repeat("n", 2_000)
 			depth := of(size, 400)
@@ -80,6 +81,7 @@ func costlyBodies() []document {
 		{"many empty objects", func(size float64) string {
 			return with(`{gpuTypes{id}}`, `{"a":[`+list(of(size, 330_000), func(int) string { return `{}` })+`]}`)
 		}},
+
 		{"a list of wrong values", func(size float64) string {
 			return with(`query($i:[String!]){gpuTypes(input:{ids:$i}){id}}`, `{"i":[`+list(of(size, 480_000), func(int) string { return `0` })+`]}`)
 		}},

@@ -107,12 +107,17 @@ func parse(line []byte) (x Exchange, err error) {
 	case x.Status < 200 || x.Status > 599:
 		err = fmt.Errorf("%d is not the status of an answer", x.Status)
 	}
-	for what, m := range map[string]*Message{"request": &x.Request, "answer": &x.Response} {
-		if _, broken := m.bytes(); err == nil && broken != nil {
-			err = fmt.Errorf("the body of the %s is not in base64: %w", what, broken)
-		}
+	if err != nil {
+		return x, err
 	}
-	return x, err
+
+	if _, err = x.Request.bytes(); err != nil {
+		return x, fmt.Errorf("the body of the request is not in base64: %w", err)
+	}
+	if _, err = x.Response.bytes(); err != nil {
+		return x, fmt.Errorf("the body of the answer is not in base64: %w", err)
+	}
+	return x, nil
 }
 
 // Writer writes a recording, each line of which is on disk when it is written. It is safe for concurrent use.
