@@ -53,13 +53,22 @@ var _ = area(func() {
 		})
 	})
 
-	add("clock.date", []string{"listPods", "health"}, func(c *Check) {
+	add("clock.date", []string{"listPods", "health", "runSync"}, func(c *Check) {
 		c.stepped(time.Hour, func() {}, func() {
 			for _, a := range []Answer{c.REST("GET", "/v2/pods", ""), c.REST("GET", "/v2/nothing", ""), c.Queue("GET", "health", ""), c.graphQL(anyPod)} {
 				date, err := http.ParseTime(a.Header.Get("Date"))
 				require.NoError(c, err)
 				require.WithinDuration(c, c.now(), date, time.Minute)
 			}
+		})
+
+		c.frozen(func() {
+			began := c.shown(c.control("GET", "clock", ""))
+			answers := c.hold(func() Answer { return c.Queue("POST", "runsync?wait=60000", `{"input":{},"policy":{"ttl":30000}}`) })
+			c.advance(time.Minute)
+			date, err := http.ParseTime((<-answers).Header.Get("Date"))
+			require.NoError(c, err)
+			require.False(c, date.Before(began.Add(29*time.Second)), "an answer that was held has the time at which it is given")
 		})
 	})
 

@@ -129,11 +129,11 @@ const (
 )
 
 // chunkRoom gives what makes room for the chunks of an answer, and what gives it back. It is asked before chunks are taken, and refuses a
-// key that is not good any more: they stay for the next read.
+// key that is not good any more, and a client that has gone: they stay for the next read.
 func (s *Services) chunkRoom(c echo.Context) (room func(bytes int) (int, error), leave func()) {
 	held := func() {}
 	room = func(bytes int) (int, error) {
-		if err := s.stillGood(c); err != nil {
+		if err := s.stillThere(c); err != nil {
 			return 0, err
 		}
 		held()

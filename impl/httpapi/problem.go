@@ -34,7 +34,7 @@ func (s *Services) writeError(err error, r *request) {
 	if r.Response().Committed {
 		return
 	}
-	if errors.Is(err, context.Canceled) && r.Request().Context().Err() != nil {
+	if errors.Is(err, errGone) || errors.Is(err, context.Canceled) && r.Request().Context().Err() != nil {
 		// The client has gone, or sends no more: one that still reads must not take an empty answer for a success.
 		gone := problem.Problem{Entry: problem.Entry{Status: statusGone, Title: "Client Closed Request"}, Detail: "the connection was closed before the answer"}
 		writeProblem(r.Response(), r.Request(), gone.Status, problemBody(gone, r.Request().URL.Path))

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -123,8 +124,25 @@ func callerOf(c echo.Context) *caller { return &requestOf(c).caller }
 // bodyOf gives the body that the generated validator decoded.
 func bodyOf[T any](c echo.Context) T { return *requestOf(c).body.(*T) }
 
-// stillGood refuses the answer to a request that was held, if its key is not good any more (rule auth.revoked.held).
-func (s *Services) stillGood(c echo.Context) error { return s.stillGoodIn(contextOf(c), c) }
+// stillGood refuses the answer to a request that was held, if its key is not good any more (rule auth.revoked.held). The answer has the date of
+// now, not that of the request's coming (rule clock.date).
+func (s *Services) stillGood(c echo.Context) error {
+	if date := c.Response().Header()["Date"]; len(date) == 1 {
+		date[0] = s.dates.text(s.Clock.Wall())
+	}
+	return s.stillGoodIn(contextOf(c), c)
+}
+
+// errGone says that the client of a request that was held has gone, though the context of the request has not ended yet.
+var errGone = errors.New("httpapi: the client has gone")
+
+// stillThere is stillGood for an answer that is given once, and that nobody would have: it fails also if the client has gone (rule queue.take.gone).
+func (s *Services) stillThere(c echo.Context) error {
+	if limit.Gone(c.Request()) {
+		return errGone
+	}
+	return s.stillGood(c)
+}
 
 // stillGoodIn is stillGood that looks no longer than ctx lasts.
 func (s *Services) stillGoodIn(ctx context.Context, c echo.Context) error {

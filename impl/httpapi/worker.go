@@ -117,7 +117,7 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if err != nil {
 		return err
 	}
-	if err := h.stillGood(c); err != nil {
+	if err := h.stillThere(c); err != nil {
 		h.Queue.HandBack(taken)
 		return err
 	}
@@ -145,7 +145,7 @@ func (h workerHandlers) StopJobs(c echo.Context, e worker.EndpointID, w worker.W
 		return err
 	}
 	ids, err := h.Queue.Stops(contextOf(c), user, compute.EndpointID(e), id)
-	if err = cmp.Or(err, h.stillGood(c)); err != nil {
+	if err = cmp.Or(err, h.stillThere(c)); err != nil {
 		h.Queue.StopAgain(compute.EndpointID(e), id, ids)
 		return err
 	}

@@ -43,6 +43,16 @@ func handled(r *http.Request) {
 	}
 }
 
+// Gone reports whether the client of a request has closed its connection. The context of the request ends then as well, but a moment later: what is
+// written in that moment is lost, and no error says so.
+func Gone(r *http.Request) bool {
+	if r.Context().Err() != nil {
+		return true
+	}
+	one, _ := r.Context().Value(connKey{}).(*conn)
+	return one != nil && one.gone()
+}
+
 // asProblem gives the problem that stands for net/http's own answer, or the text as it is where it is not one.
 func asProblem(text []byte) []byte {
 	line, _, plain := bytes.Cut(text, []byte(unreadHead))
