@@ -157,7 +157,9 @@ func (p *Proxy) toWorker(w http.ResponseWriter, r *http.Request, user compute.Us
 	v.body = body
 
 	asked := p.Clock.Now()
+	stop := whileThere(r, func() { cancel(context.Canceled) }) // or a worker would be started for nobody
 	turn, err := p.Requests.Enter(ctx, user, id, v.wish)
+	stop()
 	if err != nil {
 		if ctx.Err() != nil {
 			panic(http.ErrAbortHandler) // nobody waits for an answer, or the server ends

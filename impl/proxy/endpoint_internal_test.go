@@ -279,6 +279,23 @@ func TestEndpoint_RefusesInTheWordsOfThePublicService(t *testing.T) {
 	require.Equal(t, "worker_timeout", reason)
 }
 
+// TestEndpoint_NobodyWaitsForAClientThatHasLeft: its request is not counted any more, so that no worker is started for it.
+func TestEndpoint_NobodyWaitsForAClientThatHasLeft(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, nil)
+	defer c.clock.Advance(2 * time.Minute) // whoever waits still
+	head := "Host: " + endpoint + ".localhost\r\nAuthorization: Bearer good\r\n"
+	for what, request := range map[string]string{
+		"no body": "GET / HTTP/1.1\r\n" + head + "\r\n",
+		"a body":  "POST / HTTP/1.1\r\n" + head + "Content-Length: 5\r\n\r\nhello",
+	} {
+		conn, _ := c.open(t, request)
+		require.Eventually(t, func() bool { return c.queue.Standing(endpoint).Waiting == 1 }, 10*time.Second, time.Millisecond, what)
+		require.NoError(t, conn.Close())
+		require.Eventually(t, func() bool { return c.queue.Standing(endpoint).Waiting == 0 }, 10*time.Second, time.Millisecond, what)
+	}
+}
+
 func TestEndpoint_LimitsHold(t *testing.T) {
 	t.Parallel()
 	release, slow := make(chan struct{}), make(chan struct{})
