@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -286,7 +287,7 @@ func ignoring(err error, code compute.Code) error {
 	return err
 }
 
-// Resume ends the deletions that a stop of the server broke off.
+// Resume ends the deletions that a stop of the server broke off. One that fails leaves the others theirs.
 func (n *Endpoints) Resume(ctx context.Context) error {
 	var all []compute.Endpoint
 	err := n.store.Read(ctx, func(tx store.Tx) (err error) {
@@ -294,8 +295,8 @@ func (n *Endpoints) Resume(ctx context.Context) error {
 		return err
 	})
 	for _, e := range all {
-		if err == nil && !e.DeletedAt.IsZero() {
-			err = n.remove(ctx, e.ID)
+		if !e.DeletedAt.IsZero() {
+			err = errors.Join(err, n.remove(ctx, e.ID))
 		}
 	}
 	return err
