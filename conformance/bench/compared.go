@@ -57,12 +57,12 @@ var comparedParts = []comparedPart{
 		{name: "createPod refused", unit: "requests/s", prepare: plainly(func(b *bench, s *server) func() (reading, error) {
 			return b.pods(s, http.StatusUnprocessableEntity, badPod)
 		})},
+		{name: "memory after the rows above", unit: "MB", less: true, cold: true, prepare: plainly((*bench).held)},
 		{name: "createPod stored", unit: "requests/s", prepare: plainly(func(b *bench, s *server) func() (reading, error) {
 			return b.pods(s, http.StatusCreated, goodPod)
 		})},
 		{name: "mixed: half of the answers within, at 1000 requests/s", unit: "ms", less: true, prepare: mixedWithin(0.5)},
 		{name: "mixed: 99 of 100 answers within, at 1000 requests/s", unit: "ms", less: true, prepare: mixedWithin(0.99)},
-		{name: "memory after the rows above", unit: "MB", less: true, cold: true, prepare: plainly((*bench).held)},
 	}},
 	{name: "lists", serve: (*bench).counted, rows: []comparedRow{
 		{name: "REST, 64 connections", unit: "lists/s", prepare: func(b *bench, s *server) (measured, error) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// doubt is how often a comparison of two equal programs says of one measure that it moved, at most. A run has about thirty.
+// doubt is how often a comparison of two equal programs says of one measure that it moved, at most. A run has some forty.
 const doubt = 0.002
 
 // leastRounds is how many pairs it takes to say anything with so little doubt: that all of n point the same way by chance has

@@ -25,9 +25,14 @@ type account struct {
 	text  string
 }
 
-// readAccounts reads a page of accounts: each has a heading, a list of rows as "- part: row", of which the beginning is enough, and a text.
-func readAccounts(text string) (all []account, err error) {
-	_, text, _ = strings.Cut(text, "\n## ")
+// readAccounts reads a page of accounts: what is said before them, and then each with a heading, a list of rows as "- part: row", of which the
+// beginning is enough, and a text.
+func readAccounts(text string) (before string, all []account, err error) {
+	before, text, _ = strings.Cut(text, "\n## ")
+	if title, rest, has := strings.Cut(before, "\n"); has && strings.HasPrefix(title, "# ") {
+		before = rest
+	}
+	before = strings.TrimSpace(before)
 	for section := range strings.SplitSeq(text, "\n## ") {
 		title, rest, _ := strings.Cut(section, "\n")
 		a := account{title: title}
@@ -38,18 +43,31 @@ func readAccounts(text string) (all []account, err error) {
 			}
 			in, row, _ := strings.Cut(name, ": ")
 			if !slices.ContainsFunc(parts, func(p part) bool { return p.name == in }) {
-				return nil, fmt.Errorf("%s: there is no part %q", title, in)
+				return "", nil, fmt.Errorf("%s: there is no part %q", title, in)
 			}
 			a.of = append(a.of, missed{in, row})
 		}
 
 		_, a.text, _ = strings.Cut(strings.TrimLeft(rest, "\n"), "\n\n")
 		if a.text = strings.TrimSpace(a.text); a.text == "" || len(a.of) == 0 {
-			return nil, fmt.Errorf("%s: an account has a list of rows, and after an empty line a text", title)
+			return "", nil, fmt.Errorf("%s: an account has a list of rows, and after an empty line a text", title)
 		}
 		all = append(all, a)
 	}
-	return all, nil
+	return before, all, nil
+}
+
+// accountOf gives the place of the account of a row, which is the one that names most of it; -1: there is none.
+func accountOf(all []account, m missed) int {
+	best, length := -1, -1
+	for i, a := range all {
+		for _, of := range a.of {
+			if of.part == m.part && strings.HasPrefix(m.row, of.row) && len(of.row) > length {
+				best, length = i, len(of.row)
+			}
+		}
+	}
+	return best
 }
 
 // accounts prints why the rows of this run that do not hold do not, and names those of which nothing is said.
@@ -61,22 +79,23 @@ func (b *bench) accounts(page string) error {
 	if err != nil {
 		return err
 	}
-	all, err := readAccounts(string(text))
+	before, all, err := readAccounts(string(text))
 	if err != nil {
 		return fmt.Errorf("%s: %w", page, err)
 	}
 
+	rowsOf := map[int][]missed{}
+	for _, m := range b.missed {
+		i := accountOf(all, m)
+		rowsOf[i] = append(rowsOf[i], m)
+	}
+
 	fmt.Fprint(b.out, "\n# What does not hold, and why\n")
-	left := slices.Clone(b.missed)
-	for _, a := range all {
-		var rows []missed
-		left = slices.DeleteFunc(left, func(m missed) bool {
-			is := slices.ContainsFunc(a.of, func(of missed) bool { return of.part == m.part && strings.HasPrefix(m.row, of.row) })
-			if is {
-				rows = append(rows, m)
-			}
-			return is
-		})
+	if before != "" {
+		fmt.Fprintf(b.out, "\n%s\n", before)
+	}
+	for i, a := range all {
+		rows := rowsOf[i]
 		if len(rows) == 0 {
 			continue
 		}
@@ -85,7 +104,7 @@ func (b *bench) accounts(page string) error {
 		fmt.Fprintf(b.out, "\n%s\n", a.text)
 	}
 
-	if len(left) > 0 {
+	if left := rowsOf[-1]; len(left) > 0 {
 		fmt.Fprint(b.out, "\n## Not looked into\n\n")
 		printRows(b.out, left)
 	}

@@ -12,14 +12,34 @@ func TestAccounts_OfThePageAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readAccounts(string(text)); err != nil {
+	before, all, err := readAccounts(string(text))
+	if err != nil || before == "" {
+		t.Fatal(before, err)
+	}
+	for i, a := range all {
+		for _, of := range a.of {
+			if got := accountOf(all, of); got != i {
+				t.Errorf("%s: %s is the row of %s", of.part, of.row, all[got].title)
+			}
+		}
+	}
+}
+
+func TestAccounts_TheOneThatNamesMostOfARowHasIt(t *testing.T) {
+	_, all, err := readAccounts("\n## One\n\n- peers: /run\n\nText.\n\n## Two\n\n- peers: /runsync\n\nText.\n")
+	if err != nil {
 		t.Fatal(err)
+	}
+	for row, want := range map[string]int{"/run, 64": 0, "/runsync, 64": 1, "other": -1} {
+		if got := accountOf(all, missed{"peers", row}); got != want {
+			t.Error(row, got)
+		}
 	}
 }
 
 func TestAccounts_AreThoseOfTheRowsThatDoNotHold(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "why.md")
-	text := "# Why\n\n## One\n\n- start: first\n- lists: REST\n\nIt takes\nlong.\n\n## Two\n\n- fsync: x\n\nText.\n"
+	text := "# Why\n\nOn a fast\nmachine.\n\n## One\n\n- start: first\n- lists: REST\n\nIt takes\nlong.\n\n## Two\n\n- fsync: x\n\nText.\n"
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +53,7 @@ func TestAccounts_AreThoseOfTheRowsThatDoNotHold(t *testing.T) {
 	if err := b.accounts(page); err != nil {
 		t.Fatal(err)
 	}
-	const want = "\n# What does not hold, and why\n\n## One\n\n- start: first answer\n\nIt takes\nlong.\n\n## Not looked into\n\n- lists: GraphQL\n"
+	const want = "\n# What does not hold, and why\n\nOn a fast\nmachine.\n\n## One\n\n- start: first answer\n\nIt takes\nlong.\n\n## Not looked into\n\n- lists: GraphQL\n"
 	if out.String() != want {
 		t.Fatal(out.String())
 	}
@@ -41,7 +61,7 @@ func TestAccounts_AreThoseOfTheRowsThatDoNotHold(t *testing.T) {
 
 func TestAccounts_HaveRowsAndAText(t *testing.T) {
 	for _, bad := range []string{"\n## One\n\n- nowhere: x\n\nText.\n", "\n## One\n\nText.\n", "\n## One\n\n- start: x\n"} {
-		if _, err := readAccounts(bad); err == nil {
+		if _, _, err := readAccounts(bad); err == nil {
 			t.Error(bad)
 		}
 	}

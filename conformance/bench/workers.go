@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -67,7 +68,8 @@ func (s *server) worker(python, dir string, concurrency int) (*exec.Cmd, error) 
 	return cmd, cmd.Start()
 }
 
-// done starts a worker, waits until it has done its first jobs, and measures how many a second it does from then on.
+// done starts a worker, waits until it has done its first jobs, and measures how many a second it does from then on. It does them in bursts: both
+// moments are ends of one, since a burst more or less would be a tenth of all.
 func (s *server) done(start func(*server) (*exec.Cmd, error), length time.Duration) (reading, error) {
 	before, err := s.completed()
 	if err != nil {
@@ -84,19 +86,41 @@ func (s *server) done(start func(*server) (*exec.Cmd, error), length time.Durati
 		killed.Stop()
 	}()
 
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+	now, err := s.burst(before)
+	if err != nil {
+		return reading{}, err
+	}
+	return s.reading(func() (int64, error) {
+		time.Sleep(length)
+		then, err := s.completed()
+		if err == nil {
+			then, err = s.burst(then)
+		}
+		return then - now, err
+	})
+}
+
+// burst waits until more jobs have been done than before, and then until none was for a while, or for a second if there is always one. It gives how
+// many they are.
+func (s *server) burst(before int64) (int64, error) {
+	const quiet = 50 * time.Millisecond
+	count, begun, changed := before, time.Now(), time.Time{}
+	for ; ; time.Sleep(5 * time.Millisecond) {
 		now, err := s.completed()
+		if err != nil {
+			return 0, err
+		}
+		if now > count {
+			if count == before {
+				begun = time.Now()
+			}
+			count, changed = now, time.Now()
+		}
 		switch {
-		case err != nil:
-			return reading{}, err
-		case now > before:
-			return s.reading(func() (int64, error) {
-				time.Sleep(length)
-				then, err := s.completed()
-				return then - now, err
-			})
+		case count > before && (time.Since(changed) >= quiet || time.Since(begun) >= time.Second):
+			return count, nil
 		case time.Since(begun) > time.Minute:
-			return reading{}, fmt.Errorf("the worker has done no job within a minute")
+			return 0, errors.New("the worker has done no job within a minute")
 		}
 	}
 }
