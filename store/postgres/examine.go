@@ -53,12 +53,17 @@ to_regclass('berth_schema') IS NOT NULL`).Scan(&s.Version, &s.Standbys, &s.ReadO
 	return s, err
 }
 
-// seeOwner gives the owner.
-func seeOwner(ctx context.Context, c *pgx.Conn) (owner store.Owner, err error) {
+// seeOwner gives the owner; its ID is empty if there is none.
+func seeOwner(ctx context.Context, c *pgx.Conn) (store.Owner, error) {
+	return ownerOf(c.QueryRow(ctx, `SELECT replica, address, epoch, until - `+now+` FROM owners WHERE shard = 0`))
+}
+
+// ownerOf reads the owner of a row; its ID is empty if there is no row.
+func ownerOf(row pgx.Row) (owner store.Owner, err error) {
 	var left int64
-	err = c.QueryRow(ctx, `SELECT replica, address, epoch, until - `+now+` FROM owners WHERE shard = 0`).Scan(&owner.ID, &owner.Address, &owner.Epoch, &left)
+	err = row.Scan(&owner.ID, &owner.Address, &owner.Epoch, &left)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return owner, nil
+		return store.Owner{}, nil
 	}
 	owner.Left = time.Duration(left) * time.Millisecond
 	return owner, err

@@ -35,23 +35,33 @@ func OpenOwners(ctx context.Context, url string) (*Owners, error) {
 // now is the time of the database, in milliseconds.
 const now = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
 
-// hold renews what the replica owns, or takes what nobody does, and gives whose it is.
-const hold = `WITH held AS (
-INSERT INTO owners AS o (shard, replica, address, epoch, until) VALUES (0, $1, $2, 1, ` + now + ` + $3)
+// hold renews what the replica owns, or takes what nobody does, and gives nothing if another one owns it. It does not look whose it is: it
+// may have waited for another replica to take it, and sees the rows as they were before.
+const hold = `INSERT INTO owners AS o (shard, replica, address, epoch, until) VALUES (0, $1, $2, 1, ` + now + ` + $3)
 ON CONFLICT (shard) DO UPDATE SET replica = excluded.replica, address = excluded.address, until = excluded.until,
   epoch = o.epoch + CASE WHEN o.replica = excluded.replica AND o.until > 0 THEN 0 ELSE 1 END
 WHERE o.replica = excluded.replica OR o.until <= ` + now + `
-RETURNING replica, address, epoch, until)
-SELECT replica, address, epoch, until - ` + now + ` FROM held
-UNION ALL SELECT replica, address, epoch, until - ` + now + ` FROM owners WHERE shard = 0 AND NOT EXISTS (SELECT 1 FROM held)`
+RETURNING replica, address, epoch, until - ` + now
+
+// holdTries is how often Hold tries to take what another replica had and nobody has any more when it looks whose it is.
+const holdTries = 3
+
+// errNotHeld is the error of a Hold that each time had another replica in its way, of which nothing was left.
+var errNotHeld = errors.New("the row of the owner comes and goes")
 
 // Hold renews the lease of the replica, or takes what no other has, and gives the owner.
 func (o *Owners) Hold(ctx context.Context, me store.Replica, lease time.Duration) (owner store.Owner, err error) {
 	err = o.do(ctx, func(c *pgx.Conn) error {
-		var left int64
-		err := c.QueryRow(ctx, hold, me.ID, me.Address, lease.Milliseconds()).Scan(&owner.ID, &owner.Address, &owner.Epoch, &left)
-		owner.Left = time.Duration(left) * time.Millisecond
-		return err
+		for range holdTries {
+			owner, err = ownerOf(c.QueryRow(ctx, hold, me.ID, me.Address, lease.Milliseconds()))
+			if err == nil && owner.ID == "" {
+				owner, err = seeOwner(ctx, c) // by a statement of its own, which sees what the first one has waited for
+			}
+			if err != nil || owner.ID != "" {
+				return err
+			}
+		}
+		return errNotHeld
 	})
 	return owner, err
 }
