@@ -80,7 +80,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if err != nil {
 		return nil, c.away(err)
 	}
-	return &statement{conn: c, of: s, refusable: refusable(query), inserts: insertValues().MatchString(query)}, nil
+	return &statement{conn: c, of: s, refusable: refusable(query), inserts: insertValues().MatchString(query), loads: loads()[query]}, nil
 }
 
 // The rest of driver.Conn, which nobody asks for.
@@ -141,6 +141,7 @@ const (
 	rollback  = "ROLLBACK"
 	save      = "SAVEPOINT refusable"
 	keep      = "RELEASE SAVEPOINT refusable"
+	unhurried = "SET LOCAL statement_timeout = 0"
 	undo      = "ROLLBACK TO SAVEPOINT refusable; RELEASE SAVEPOINT refusable"
 )
 
@@ -150,6 +151,7 @@ type statement struct {
 	of        *pgconn.StatementDescription
 	refusable bool
 	inserts   bool // a row, and does nothing else
+	loads     bool // all there is of what may be millions
 	set       *set // for many at once; nil: it was not asked for, or there is none
 	single    bool // there is none
 }
@@ -191,6 +193,11 @@ func (s *statement) run(args []driver.NamedValue) (found *rows, err error) {
 
 	if err := s.conn.begin(); err != nil {
 		return nil, err
+	}
+	if s.loads { // no owner would ever become ready if what it takes over were too much; a server that is silent is given up all the same
+		if err := s.conn.do(context.Background(), unhurried); err != nil {
+			return nil, err
+		}
 	}
 	if !s.refusable {
 		return s.send(stored(args))

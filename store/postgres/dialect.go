@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/berthdev/berth/store/sqldb"
 )
 
 // dialect is PostgreSQL's.
@@ -44,6 +46,15 @@ func (dialect) Statement(query string) string {
 		return "$" + strconv.Itoa(n)
 	})
 }
+
+// loads are the statements that may take longer than others may.
+var loads = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, query := range sqldb.Loads() {
+		all[dialect{}.Statement(query)] = true
+	}
+	return all
+})
 
 // IsUnique reports by its code whether err says that a unique value is taken.
 func (dialect) IsUnique(err error) bool { return codeOf(err) == uniqueViolation }

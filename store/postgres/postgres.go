@@ -23,7 +23,8 @@ var _ store.Store = (*DB)(nil)
 // readers is how many connections read at most, beside the one that writes.
 const readers = 4
 
-// statementTimeout bounds what one statement may take, in milliseconds: who waits has gone long before.
+// statementTimeout bounds what one statement may take, in milliseconds: who waits has gone long before. It does not bound those that read
+// what a new owner takes over (sqldb.Loads).
 const statementTimeout = "30000"
 
 // idleTimeout bounds how long a transaction may do nothing, in milliseconds: less than a lease lasts, since that of an owner that is
@@ -49,6 +50,7 @@ type options struct {
 	groupcommit.Options
 	epoch   int64
 	unknown func()
+	timeout string // of a statement, in place of statementTimeout; "": that
 }
 
 // Of has writes refused once the owner of the store is not the one of this epoch any more (store.Moved). What becomes of a commit whose
@@ -103,6 +105,9 @@ func Open(ctx context.Context, url string, clock compute.Clock, with ...Option) 
 	var o options
 	for _, set := range with {
 		set(&o)
+	}
+	if o.timeout != "" {
+		config.RuntimeParams["statement_timeout"] = o.timeout
 	}
 	d.engine = &engine{open: d.connect, clock: clock, fence: newFence(o.epoch, o.unknown), counts: sqldb.Counts{}}
 	d.group = groupcommit.New(d.engine, o.Options)

@@ -239,6 +239,9 @@ func (tx *Tx) UnfinishedJobs(each func(compute.Job)) error {
 	return err
 }
 
+// Loads gives the statements that read all there is of what may be millions, as who takes over does: they take as long as it takes.
+func Loads() []string { return []string{selectUnfinished, selectHeld} }
+
 // LastJob gives the job of the latest id in time; "" if there is none.
 func (tx *Tx) LastJob() (compute.JobID, error) {
 	j, _, err := get(tx, "read last job", jobIDColumn, selectLastJob)
