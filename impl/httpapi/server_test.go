@@ -139,6 +139,7 @@ func TestServices_KeyIsNotInvalidIfTheStoreFails(t *testing.T) {
 		rec := e.call("GET", path, unknown, "")
 		require.Equal(t, 503, rec.Code, path)
 		require.Contains(t, rec.Body.String(), "the store is closed")
+		require.Equal(t, "1", rec.Header().Get("Retry-After"), path)
 	}
 }
 

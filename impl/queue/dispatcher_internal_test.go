@@ -265,7 +265,9 @@ func TestDoubts_WhatMayMakeMoreIsRefusedOnceThereAreSoMany(t *testing.T) {
 	q.doubts.work = make([]doubt, mostDoubts-1)
 	require.NoError(t, q.roomForDoubt())
 	q.doubts.work = make([]doubt, mostDoubts)
-	require.Equal(t, compute.Unavailable, compute.CodeOf(q.roomForDoubt()))
+	refused, _ := errors.AsType[*compute.Error](q.roomForDoubt())
+	require.Equal(t, compute.Unavailable, refused.Code)
+	require.Equal(t, lastPause, refused.RetryAfter, "a sweep has been by then")
 }
 
 // asking gives a queue with a take that is held, or about to be.

@@ -78,7 +78,9 @@ func (q *Queue) roomForDoubt() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.doubts.work) >= mostDoubts {
-		return compute.Errorf(compute.Unavailable, "the storage has failed, and the outcome of earlier requests is not known yet")
+		return &compute.Error{
+			Code: compute.Unavailable, Detail: "the storage has failed, and the outcome of earlier requests is not known yet", RetryAfter: lastPause, // the next sweep has been by then
+		}
 	}
 	return nil
 }

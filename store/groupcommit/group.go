@@ -224,8 +224,13 @@ func (g *Group) line(c *call) (alone bool, err error) {
 	}
 }
 
+// closedRetry is when who was refused by a store that is closed may try again: another server may have taken the place of this one by then.
+const closedRetry = time.Second
+
 // ErrClosed is the error of a call to a store that is closed.
-func ErrClosed() error { return compute.Errorf(compute.Unavailable, "the store is closed") }
+func ErrClosed() error {
+	return &compute.Error{Code: compute.Unavailable, Detail: "the store is closed", RetryAfter: closedRetry}
+}
 
 // Exclude runs f while nothing is written, unless the group is closed first.
 func (g *Group) Exclude(f func()) {

@@ -28,6 +28,7 @@ type Proxy struct {
 	text   string // with the first one that has it nothing passes any more; "": with none
 	then   func() // is called when they have passed; may be nil
 	hold   bool   // the server does not see the cut
+	mute   bool   // nothing passes, and nothing is cut
 	closed bool
 }
 
@@ -113,6 +114,14 @@ func (p *Proxy) Hold(hold bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hold = hold
+}
+
+// Mute swallows from now on all that comes, as a network does that is gone. Connections of which it has swallowed something are of no use
+// afterwards.
+func (p *Proxy) Mute(mute bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute = mute
 }
 
 // Down refuses new connections and cuts all there are.
@@ -207,6 +216,8 @@ func (p *Proxy) pass(d Direction, come []byte) (pass int, cut bool) {
 	defer p.mu.Unlock()
 	pass = len(come)
 	switch {
+	case p.mute:
+		pass = 0
 	case p.of != d:
 	case p.text != "" && bytes.Contains(come, []byte(p.text)):
 		pass, cut = 0, true

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,9 +20,6 @@ import (
 )
 
 var _ store.Store = (*DB)(nil)
-
-// readers is how many connections read at most, beside the one that writes.
-const readers = 4
 
 // statementTimeout bounds what one statement may take, in milliseconds: who waits has gone long before. It does not bound those that read
 // what a new owner takes over (sqldb.Loads).
@@ -37,7 +35,8 @@ type DB struct {
 	clock   compute.Clock
 	engine  *engine // the group's
 	group   *groupcommit.Group
-	readers chan *session // of each that may be, nil if it is not open
+	readers chan *session          // of each that may be, nil if it is not open
+	silent  atomic.Pointer[silent] // nil: the server is not, as far as reads know
 	closed  chan struct{}
 	closing sync.Once
 	err     error // of Close
@@ -192,70 +191,6 @@ func (d *DB) connect(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	return &session{sqldb.NewConn(c, dialect{}), c}, nil
-}
-
-// Read runs f on a consistent snapshot. A ctx that ends while all connections are busy ends the wait; f itself is seen through. f must
-// not call Read. Unavailable once the store is closed.
-func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	defer func() { err = reported(err) }()
-	s, err := d.beginRead(ctx)
-	if err != nil {
-		return err
-	}
-
-	tx := sqldb.NewTx(s.Conn, d.clock, nil, 0)
-	defer func() { // also when f panics
-		if failed := tx.End(); err == nil {
-			err = failed
-		}
-		if s.do(context.Background(), rollback) != nil { // what was read is read
-			_ = s.Close()
-			s = nil
-		}
-		d.readers <- s
-	}()
-
-	return f(tx)
-}
-
-// beginRead takes a connection and begins to read. One that was lost since it was last used is opened again.
-func (d *DB) beginRead(ctx context.Context) (s *session, err error) {
-	select {
-	case <-d.closed:
-		return nil, groupcommit.ErrClosed()
-	default:
-	}
-
-	select {
-	case s = <-d.readers:
-	case <-d.closed:
-		return nil, groupcommit.ErrClosed()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() {
-		if err != nil {
-			d.readers <- nil
-		}
-	}()
-
-	if s != nil {
-		if s.do(context.Background(), beginRead) == nil {
-			return s, nil
-		}
-		_ = s.Close()
-	}
-	if s, err = d.connect(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.do(context.Background(), beginRead); err != nil {
-		return nil, errors.Join(fmt.Errorf("begin to read: %w", err), s.Close())
-	}
-
-	return s, nil
 }
 
 // Write runs f in a transaction that it may share with other callers, and returns once it is on disk. A panic in f is raised again here.
