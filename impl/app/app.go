@@ -25,11 +25,23 @@ type Server struct {
 	leaving *leaving
 	failed  chan error
 	undo    *undo
-	first   *service        // that the start made; nil: another replica owns the store
-	current func() *service // likewise, now
+	keys    keysMade
+	current func() *service // nil: another replica owns the store
 	holder  *holder         // nil: servers share the store
 
 	simulates bool // nothing runs in pods
+}
+
+// keysMade are what the start made; both are empty if another replica owned the store. They are copies: the service that has them may end long
+// before the server, and its memory with it.
+type keysMade struct{ first, controls string }
+
+func keysOf(v *service) keysMade {
+	k := keysMade{first: v.firstKey}
+	if v.controls != nil {
+		k.controls = v.controls.key
+	}
+	return k
 }
 
 func newServer(g ground, u *undo) *Server {
@@ -60,20 +72,10 @@ func (s *Server) PodsURL() string {
 }
 
 // FirstKey is the key that was made because the data directory had none; empty otherwise. It cannot be had again.
-func (s *Server) FirstKey() string {
-	if s.first == nil {
-		return ""
-	}
-	return s.first.firstKey
-}
+func (s *Server) FirstKey() string { return s.keys.first }
 
 // ControlsKey is the key of the test controls; empty if there are none. It is a new one at each start.
-func (s *Server) ControlsKey() string {
-	if s.first == nil || s.first.controls == nil {
-		return ""
-	}
-	return s.first.controls.key
-}
+func (s *Server) ControlsKey() string { return s.keys.controls }
 
 // Endpoints are the ids of the declared endpoints by name; none if another replica owns the store.
 func (s *Server) Endpoints() map[string]compute.EndpointID {

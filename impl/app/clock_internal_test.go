@@ -42,14 +42,14 @@ func TestTimekeeper_StepOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := serveFrom(t, dir)
-	running := s.first.controls.keeper.running
+	running := s.current().controls.keeper.running
 	require.Zero(t, running.Lag())
-	require.NoError(t, s.first.controls.Step(t.Context(), time.Hour))
+	require.NoError(t, s.current().controls.Step(t.Context(), time.Hour))
 	require.InDelta(t, time.Hour, running.Lag(), float64(time.Minute))
 	require.NoError(t, s.Close())
 
 	s = serveFrom(t, dir)
-	require.InDelta(t, 0, s.first.controls.keeper.running.Lag(), float64(time.Minute), "the machine's clock has stepped back: what is due is due as it was")
+	require.InDelta(t, 0, s.current().controls.keeper.running.Lag(), float64(time.Minute), "the machine's clock has stepped back: what is due is due as it was")
 	require.InDelta(t, 0, compute.Lag(s.Clock()), float64(time.Minute))
 	require.NoError(t, s.Close())
 }
@@ -200,12 +200,12 @@ func TestServer_BillsOnAfterARestartThatEndsTheTestsTime(t *testing.T) {
 	dir := t.TempDir()
 	s := serveFrom(t, dir)
 	s.SetClock(ClockFrozen, 0, 0)
-	require.NoError(t, s.first.controls.Step(t.Context(), 2*time.Hour))
-	_, err := s.first.controls.use.control.CreateVolume(t.Context(), owner, control.NewVolume{Name: "v", SizeGB: 1000, DataCenterID: "EU-RO-1"})
+	require.NoError(t, s.current().controls.Step(t.Context(), 2*time.Hour))
+	_, err := s.current().controls.use.control.CreateVolume(t.Context(), owner, control.NewVolume{Name: "v", SizeGB: 1000, DataCenterID: "EU-RO-1"})
 	require.NoError(t, err)
 	require.NoError(t, s.Advance(t.Context(), time.Hour))
 	billed := func() compute.NanoUSD {
-		b, err := s.first.controls.use.control.Bill(t.Context(), owner, control.BillQuery{
+		b, err := s.current().controls.use.control.Bill(t.Context(), owner, control.BillQuery{
 			Start: time.UnixMilli(0), End: time.Now().Add(100 * time.Hour), Items: []compute.Item{compute.StorageStandard, compute.StorageHighPerformance},
 		})
 		require.NoError(t, err)
@@ -227,7 +227,7 @@ func TestServer_BillsOnAfterARestartThatEndsTheTestsTime(t *testing.T) {
 func TestTimekeeper_StepThatCannotBeStoredRemains(t *testing.T) {
 	t.Parallel()
 	s := serveFrom(t, t.TempDir())
-	works := s.first.controls.db.store
+	works := s.current().controls.db.store
 	k, err := newTimekeeper(t.Context(), newClocks(Config{}), works, slog.New(slog.DiscardHandler), &undo{}) // beside that of the server
 	require.NoError(t, err)
 

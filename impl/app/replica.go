@@ -34,7 +34,8 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 	}
 
 	s := newServer(g, u)
-	first := make(chan *service, 1)
+	var keys keysMade
+	starting := true // of the goroutine of Run alone, which serves, and says when it has started
 	var member *replica.Member
 	member, err = replica.Join(ctx, replica.Settings{
 		Me: me, Owners: owners, Key: g.dir.secrets.key, Log: c.Log, Refuse: httpapi.Refuse, Reads: g.reads(),
@@ -43,9 +44,8 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 			if err != nil {
 				return nil, err
 			}
-			select {
-			case first <- o.service:
-			default:
+			if starting { // else nobody asks for them any more
+				keys = keysOf(o.service)
 			}
 			return o, nil
 		},
@@ -78,7 +78,12 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 	})
 
 	started := make(chan error, 1)
-	places.running.Go(func() { member.Run(places.ctx, func(err error) { started <- err }) })
+	places.running.Go(func() {
+		member.Run(places.ctx, func(err error) {
+			starting = false
+			started <- err
+		})
+	})
 	select {
 	case err = <-started:
 	case <-ctx.Done():
@@ -88,10 +93,7 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 		return nil, err
 	}
 
-	select {
-	case s.first = <-first:
-	default:
-	}
+	s.keys = keys
 	return s, nil
 }
 

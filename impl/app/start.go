@@ -50,7 +50,7 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 	}
 	h.now = v
 	s := newServer(g.held(h, c), u)
-	s.first = v
+	s.keys = keysOf(v)
 	s.current = h.current
 
 	v.runPods(h.inner)
