@@ -48,7 +48,7 @@ type Settings struct {
 	Refuse func(http.ResponseWriter, *http.Request, error)
 	// Reads reports whether a request without a body only reads, so that another owner may be asked if its answer was lost. nil: none does.
 	Reads func(*http.Request) bool
-	// Serve makes the service of the owner of that epoch.
+	// Serve makes the service of the owner of that epoch. ctx ends when Serve has returned, and before if the replica owns the store no more.
 	Serve func(ctx context.Context, epoch int64) (Service, error)
 }
 
@@ -220,25 +220,44 @@ func (m *Member) ending() bool {
 	}
 }
 
-// begin begins to serve as the owner, and keeps the lease meanwhile.
+// errLost ends what a replica begins that does not own the store any more.
+var errLost = errors.New("the lease was lost")
+
+// begin begins to serve as the owner, and keeps the lease meanwhile. If that is lost, it ends at once: the next step finds out who has it.
 func (m *Member) begin(ctx context.Context, owner store.Owner) (time.Duration, error) {
 	m.settings.Log.Info("this replica owns the store", "epoch", owner.Epoch)
-	kept, stop := context.WithCancel(ctx)
-	defer stop()
-	go m.keep(kept)
+	kept, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go m.keep(kept, owner.Epoch, func() { stop(errLost) })
 	if m.ended != nil {
-		<-m.ended
+		select {
+		case <-m.ended:
+		case <-kept.Done():
+		}
 	}
-	service, err := m.settings.Serve(ctx, owner.Epoch)
-	if err != nil {
+	var service Service
+	err := kept.Err()
+	if err == nil {
+		service, err = m.settings.Serve(kept, owner.Epoch)
+	}
+
+	switch lost := errors.Is(context.Cause(kept), errLost); {
+	case lost:
+		m.settings.Log.Warn("this replica does not own the store any more", "epoch", owner.Epoch)
+		if err == nil {
+			m.end(service)
+		}
+		return 0, nil
+	case err != nil:
 		return lookTick, errors.Join(fmt.Errorf("serve: %w", err), m.settings.Owners.Release(ctx, m.settings.Me))
 	}
 	m.see(&view{owner: owner, service: service, until: compute.SystemClock{}.Now().Add(renewTick)})
 	return 0, nil
 }
 
-// keep renews the lease until ctx ends: to begin may take longer than one lasts.
-func (m *Member) keep(ctx context.Context) {
+// keep renews the lease of that epoch until ctx ends: to begin may take longer than one lasts. It calls lost, and ends, once another replica
+// or another epoch has it.
+func (m *Member) keep(ctx context.Context, epoch int64, lost func()) {
 	for {
 		tick, stop := compute.SystemClock{}.After(renewTick)
 		select {
@@ -249,14 +268,23 @@ func (m *Member) keep(ctx context.Context) {
 		}
 
 		asked := compute.SystemClock{}.Now()
-		owner, err := m.settings.Owners.Hold(ctx, m.settings.Me, Lease)
-		if err != nil {
-			continue // the next step says why
-		}
-		if v := m.now.Load(); v.service != nil && v.owner.Epoch == owner.Epoch && owner.ID == m.settings.Me.ID {
+		owner, err := m.hold(ctx)
+		switch v := m.now.Load(); {
+		case err != nil: // the next step says why
+		case owner.ID != m.settings.Me.ID || owner.Epoch != epoch:
+			lost()
+			return
+		case v.service != nil && v.owner.Epoch == epoch:
 			m.now.CompareAndSwap(v, v.renewed(owner, asked))
 		}
 	}
+}
+
+// hold renews the lease. A database that is silent is asked again once the lease is over: another one may have taken its place.
+func (m *Member) hold(ctx context.Context) (store.Owner, error) {
+	within, cancel := context.WithTimeout(ctx, Lease)
+	defer cancel()
+	return m.settings.Owners.Hold(within, m.settings.Me, Lease)
 }
 
 // renewed is the view after the lease was renewed, which was asked for at that moment.
@@ -272,10 +300,15 @@ func (m *Member) lose(before *view) {
 	}
 	m.settings.Log.Warn("this replica does not own the store any more", "epoch", before.owner.Epoch)
 	m.see(&view{})
+	m.end(before.service)
+}
+
+// end ends a service beside what else is done.
+func (m *Member) end(s Service) {
 	ended := make(chan struct{})
 	m.ended = ended
 	go func() {
-		if err := before.service.Close(); err != nil {
+		if err := s.Close(); err != nil {
 			m.settings.Log.Warn("what an owner does did not end well", "error", err)
 		}
 		close(ended)
@@ -348,7 +381,7 @@ func (m *Member) handOver(ctx context.Context) error {
 
 	kept, stop := context.WithCancel(ctx)
 	var keeping sync.WaitGroup
-	keeping.Go(func() { m.keep(kept) })
+	keeping.Go(func() { m.keep(kept, v.owner.Epoch, func() {}) }) // it ends whoever owns the store
 	defer keeping.Wait()
 	defer stop()
 

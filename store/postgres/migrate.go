@@ -26,9 +26,33 @@ func migrations() []string {
 
 // migrate brings the schema up to date: all of it, or nothing. Another replica may do so at the same time, and waits. A database that is
 // not berth's, or a newer program's, it leaves as it is and says so.
-func migrate(ctx context.Context, c *pgx.Conn) error {
+func migrate(ctx context.Context, c *pgx.Conn) error { return migrateBy(ctx, c, migrateFrom) }
+
+// lookAt fails as migrate does, and with errBehind if there is something to migrate. It leaves the database as it is.
+func lookAt(ctx context.Context, c *pgx.Conn) error {
+	return migrateBy(ctx, c, func(context.Context, pgx.Tx, int) error { return errBehind })
+}
+
+// errBehind says that the schema is older than the program.
+var errBehind = errors.New("the schema is an older one")
+
+// migrateBy has run bring the schema up to date from its version, unless it is.
+func migrateBy(ctx context.Context, c *pgx.Conn, run func(ctx context.Context, tx pgx.Tx, version int) error) error {
 	for {
-		err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return migrateIn(ctx, tx) })
+		err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+			version, err := lockVersion(ctx, tx)
+			if err != nil {
+				return err
+			}
+			last := len(migrations())
+			if version > last {
+				return fmt.Errorf("a newer berth wrote it: its schema is version %d, this program knows %d; run the newer one", version, last)
+			}
+			if version == last {
+				return nil
+			}
+			return run(ctx, tx, version)
+		})
 		if !errors.Is(err, errMade) {
 			return err
 		}
@@ -40,19 +64,9 @@ const duplicateTable = "42P07"
 // errMade says that another replica made berth_schema meanwhile.
 var errMade = errors.New("the schema was made meanwhile")
 
-func migrateIn(ctx context.Context, tx pgx.Tx) error {
-	version, err := lockVersion(ctx, tx)
-	if err != nil {
-		return err
-	}
+// migrateFrom runs the migrations that come after that version.
+func migrateFrom(ctx context.Context, tx pgx.Tx, version int) error {
 	all := migrations()
-	if version > len(all) {
-		return fmt.Errorf("a newer berth wrote it: its schema is version %d, this program knows %d; run the newer one", version, len(all))
-	}
-	if version == len(all) {
-		return nil
-	}
-
 	for i, text := range all[version:] {
 		if _, err := tx.Exec(ctx, text); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", version+i+1, err)

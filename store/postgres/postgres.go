@@ -126,17 +126,26 @@ func prepare(ctx context.Context, url string) (*pgx.ConnConfig, error) {
 }
 
 // migrated brings the schema of the database up to date. What is made of a large table takes as long as it takes; others are waited for no
-// longer than a statement may take.
+// longer than a statement may take. Where nothing is to be made, a silent server is waited for no longer than by other connections.
 func migrated(ctx context.Context, config *pgx.ConnConfig) error {
 	config = config.Copy()
 	config.RuntimeParams["statement_timeout"], config.RuntimeParams["idle_in_transaction_session_timeout"] = "0", "0"
 	config.RuntimeParams["lock_timeout"] = statementTimeout
-	config.DialFunc = (&net.Dialer{}).DialContext // as a transfer
+	err := connected(ctx, config, lookAt)
+	if errors.Is(err, errBehind) {
+		config.DialFunc = (&net.Dialer{}).DialContext // as a transfer
+		err = connected(ctx, config, migrate)
+	}
+	return err
+}
+
+// connected runs f on a connection of its own.
+func connected(ctx context.Context, config *pgx.ConnConfig, f func(context.Context, *pgx.Conn) error) error {
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return &awayError{err}
 	}
-	if err = migrate(ctx, c); err != nil && c.IsClosed() {
+	if err = f(ctx, c); err != nil && c.IsClosed() {
 		err = &awayError{err}
 	}
 	return errors.Join(err, c.Close(ctx))
