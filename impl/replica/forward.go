@@ -254,10 +254,11 @@ type keptBody struct {
 	from io.Reader // nil: there is none
 	room *bound    // for what is kept
 
-	mu   sync.Mutex
-	read []byte // so far
-	long bool   // more was read than is kept
-	err  error  // that ended it
+	mu    sync.Mutex
+	read  []byte // so far
+	total int    // how much that is, be it kept or not
+	long  bool   // more was read than is kept
+	err   error  // that ended it
 }
 
 func keep(r *http.Request, room *bound) *keptBody {
@@ -303,7 +304,11 @@ func (b *keptBody) again(r *http.Request) {
 	}
 }
 
-var errLong = errors.New("the body is too long to be sent again")
+// errLong ends a body that cannot be read from its beginning any more. A service that reads it answers that.
+var errLong = &compute.Error{
+	Code: compute.Unavailable, Title: "No Owner", RetryAfter: time.Second,
+	Detail: "another replica owns the database since a moment ago, and the body is too long to be sent again: ask again",
+}
 
 // repeats reports whether the body can be sent once more.
 func (b *keptBody) repeats() bool {
@@ -315,19 +320,23 @@ func (b *keptBody) repeats() bool {
 // reading is one reading of a body.
 type reading struct {
 	body *keptBody
-	at   int // how much of what is kept was read
+	at   int // how much was read
 }
 
+// Read gives what is kept, and then reads on. If another reading has read on meanwhile what is not kept, this one has lost it, and fails: what
+// comes next is not what follows.
 func (r *reading) Read(p []byte) (int, error) {
 	b := r.body
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r.at < len(b.read) {
+	switch {
+	case r.at < len(b.read):
 		n := copy(p, b.read[r.at:])
 		r.at += n
 		return n, nil
-	}
-	if b.err != nil {
+	case r.at < b.total:
+		return 0, errLong
+	case b.err != nil:
 		return 0, b.err
 	}
 
@@ -335,11 +344,11 @@ func (r *reading) Read(p []byte) (int, error) {
 	b.err = err
 	if b.long || len(b.read)+n > mostKept || !b.room.take(n) {
 		b.forget()
-		r.at = 0
 	} else {
 		b.read = append(b.read, p[:n]...)
-		r.at += n
 	}
+	b.total += n
+	r.at += n
 	return n, err
 }
 
