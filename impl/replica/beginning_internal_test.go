@@ -23,10 +23,12 @@ func (t *table) give(owner store.Owner) {
 	t.owner, t.until = owner, time.Now().Add(time.Hour)
 }
 
-// roundTrip answers in place of an owner.
-type roundTrip func(*http.Request) (*http.Response, error)
+// answersItself answers in place of each owner, with where that is.
+type answersItself struct{}
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (answersItself) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Request: r, Body: io.NopCloser(strings.NewReader("from " + r.URL.Host))}, nil
+}
 
 // muted is a table that is silent once it is told to be, for one call.
 type muted struct {
@@ -50,9 +52,7 @@ func beginning(t *testing.T, owners *muted) (b *one, epochs chan int64) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	b.forward.proxy.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusOK, Request: r, Body: io.NopCloser(strings.NewReader("from " + r.URL.Host))}, nil
-	})
+	b.forward.proxy.Transport = answersItself{}
 	b.run(t)
 	<-time.After(2 * Lease) // of a bubble
 	require.EqualValues(t, 1, <-epochs)

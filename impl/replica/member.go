@@ -110,11 +110,14 @@ func (m *Member) Run(ctx context.Context, started func(error)) {
 	failing := false
 	for ctx.Err() == nil {
 		wait, err := m.step(ctx)
+		if ctx.Err() != nil { // what ended with it says nothing about the store
+			return
+		}
 		look := m.look
 		if m.away.Store(store.TroubleOf(err) == store.Away); m.away.Load() { // each request would have it looked again, in vain
 			wait, look = lookTick/4, nil
 		}
-		m.logChange(ctx, failing, err)
+		m.logChange(failing, err)
 		failing = err != nil
 		if started != nil && (err != nil || m.now.Load().owner.ID != "") {
 			started(err)
@@ -142,9 +145,8 @@ func pause(ctx context.Context, wait time.Duration, look <-chan struct{}) bool {
 }
 
 // logChange has the log say once that the owner cannot be found out, and once that it can.
-func (m *Member) logChange(ctx context.Context, failing bool, err error) {
+func (m *Member) logChange(failing bool, err error) {
 	switch {
-	case ctx.Err() != nil:
 	case err != nil && !failing:
 		m.settings.Log.Warn("who owns the store cannot be found out", "error", err)
 	case err == nil && failing:
@@ -393,7 +395,12 @@ func (m *Member) handOver(ctx context.Context) error {
 // Follow looks who the owner is until ctx ends, and never becomes it: for a replica that has left, and still has requests.
 func (m *Member) Follow(ctx context.Context) {
 	for ctx.Err() == nil {
-		if owner, err := m.settings.Owners.See(ctx); err == nil && owner.Left > 0 {
+		owner, err := m.settings.Owners.See(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		m.away.Store(store.TroubleOf(err) == store.Away)
+		if err == nil && owner.Left > 0 {
 			m.see(&view{owner: owner})
 		}
 		tick, stop := compute.SystemClock{}.After(lookTick / 4)
