@@ -59,8 +59,8 @@ type Member struct {
 	moved    string // of an answer that says that its replica does not own the store: pods' answers go the same way
 	forward  *forwarder
 	senders  senders
-	hurries  atomic.Bool // it is about to stop
-	seen     int64       // the last epoch
+	hurries  atomic.Bool  // it is about to stop
+	seen     atomic.Int64 // the last epoch
 	others   atomic.Pointer[[]store.Replica]
 	now      atomic.Pointer[view]
 	look     chan struct{} // somebody has found that the owner may be another one
@@ -332,8 +332,8 @@ func (m *Member) see(v *view) {
 		defer close(before.changed)
 	}
 	m.now.Store(v)
-	if v.owner.Epoch > m.seen {
-		m.seen = v.owner.Epoch
+	if v.owner.Epoch > m.seen.Load() {
+		m.seen.Store(v.owner.Epoch)
 		go m.forward.tries.giveUp(v.owner.Epoch)
 	}
 }

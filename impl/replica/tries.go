@@ -63,6 +63,9 @@ func (f *forwarder) send(w http.ResponseWriter, r *http.Request, one *try) *try 
 		defer f.tries.mu.Unlock()
 		delete(f.tries.all, one)
 	}()
+	if seen := f.member.seen.Load(); seen > one.epoch { // since it was chosen: those that were under way then were given up without this one
+		go f.tries.giveUp(seen)
+	}
 
 	f.proxy.ServeHTTP(answer{w}, r.WithContext(ctx))
 	return one
