@@ -40,7 +40,7 @@ func FreePort(t *testing.T) string {
 		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
 		require.NoError(t, t.Context().Err())
 		if err == nil {
-			require.NoError(t, l.Close())
+			require.NoError(t, listener{l.(*net.TCPListener)}.Close()) // a process that is just being started has it, too
 			return port
 		}
 	}
