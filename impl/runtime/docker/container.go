@@ -213,7 +213,7 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 
 // An engine learns that memory ran out beside the end of the container, and on a busy machine some moments after it.
 const (
-	lateOOM     = time.Second            // after the end it is known, or never will be
+	lateOOM     = time.Second            // after the end it is known, or never will be; so far may the engine's clock be ahead of ours, too
 	pauseForOOM = 100 * time.Millisecond // between two looks
 )
 
@@ -223,7 +223,7 @@ func justKilled(c container.InspectResponse) bool {
 		return false
 	}
 	at, err := time.Parse(time.RFC3339Nano, c.State.FinishedAt)
-	return err == nil && compute.SystemClock{}.Wall().Sub(at) < lateOOM
+	return err == nil && compute.SystemClock{}.Wall().Sub(at).Abs() < lateOOM
 }
 
 func (h *Runtime) state(c container.InspectResponse) runtime.State {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -26,6 +27,8 @@ type fakeEngine struct {
 	end        context.CancelFunc
 	mu         sync.Mutex
 	containers map[string]bool // by their names: they are up
+	ended      map[string]any  // what else it says of one that is not up
+	looks      int             // at containers
 }
 
 func newFakeEngine(t *testing.T) *fakeEngine {
@@ -84,7 +87,11 @@ func (f *fakeEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		delete(f.containers, name)
 		say(http.StatusNoContent, nil)
 	case action == "json":
+		f.looks++
 		state := map[string]any{"Running": up, "Status": map[bool]string{true: "running", false: "exited"}[up]}
+		if !up {
+			maps.Copy(state, f.ended)
+		}
 		say(http.StatusOK, map[string]any{"Id": name, "State": state, "Config": map[string]any{"Labels": map[string]any{}}, "HostConfig": map[string]any{}, "NetworkSettings": map[string]any{}})
 	default:
 		f.containers[name] = action == "start"
