@@ -20,8 +20,9 @@ import (
 
 const (
 	callTime  = 30 * time.Second // for an answer that should come at once, with what is waited in between
-	mostCalls = 16               // requests at a time of one runtime, beside watches and logs
+	mostCalls = 16               // requests at a time of one runtime, beside watches, logs and measurements
 	mostTails = 512              // logs that are followed at a time
+	mostStats = 8                // measurements that are asked for at a time
 	mostBody  = 64 << 20         // bytes of an answer
 	mostTries = 4                // of a request that the server cannot answer now
 	mostWait  = 10 * time.Second // between two tries, whatever the server says
@@ -45,12 +46,13 @@ type client struct {
 	clock     compute.Clock
 	calls     chan struct{} // has a place for each request
 	tails     chan struct{} // likewise, for logs
+	stats     chan struct{} // likewise, for measurements
 }
 
 func newClient(c credentials, clock compute.Clock) *client {
 	return &client{
 		server: strings.TrimRight(c.server, "/"), namespace: c.namespace, http: &http.Client{Transport: c.transport}, sockets: newSocketClient(c.transport), authorize: c.authorize,
-		clock: clock, calls: make(chan struct{}, mostCalls), tails: make(chan struct{}, mostTails),
+		clock: clock, calls: make(chan struct{}, mostCalls), tails: make(chan struct{}, mostTails), stats: make(chan struct{}, mostStats),
 	}
 }
 
@@ -78,6 +80,7 @@ type call struct {
 	query  url.Values
 	kind   string // of the body; empty: JSON
 	body   any    // nil: none
+	apart  bool   // who asks counts such requests by itself: it takes no place of those that pods need to come and go
 }
 
 // do makes a request and reads the answer into a value, unless that is nil. It waits and asks again where the server says so. The errors
@@ -115,11 +118,13 @@ func (c *client) do(ctx context.Context, r call, into any) error {
 
 // try makes the request once.
 func (c *client) try(ctx context.Context, r call, body []byte, into any) error {
-	select {
-	case c.calls <- struct{}{}:
-		defer func() { <-c.calls }()
-	case <-ctx.Done():
-		return fmt.Errorf("%w: %s: too much else is asked for", runtime.ErrUnavailable, r.what)
+	if !r.apart {
+		select {
+		case c.calls <- struct{}{}:
+			defer func() { <-c.calls }()
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s: too much else is asked for", runtime.ErrUnavailable, r.what)
+		}
 	}
 
 	answer, err := c.open(ctx, r, body)

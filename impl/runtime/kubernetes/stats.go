@@ -2,10 +2,18 @@ package kubernetes
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/berthdev/berth/impl/runtime"
+)
+
+// Whoever looks at a pod waits for its measurement, which comes again a moment later: one that is late is not worth that.
+const (
+	statsTime = 3 * time.Second        // for an answer of the metrics API, with what is waited in between
+	statsWait = 250 * time.Millisecond // for other measurements to be done: as long as the API is well, it gives many in that
 )
 
 // Stats gives what the metrics API of the cluster measured last: of CPU, over its window. ErrNoStats where there is no such API.
@@ -18,10 +26,7 @@ func (h *Runtime) Stats(ctx context.Context, id string) (runtime.Stats, error) {
 		return runtime.Stats{}, err
 	}
 
-	var m podMetrics
-	name := p.Metadata.Name
-	path := "/apis/metrics.k8s.io/v1beta1/namespaces/" + url.PathEscape(h.client.namespace) + "/pods/" + url.PathEscape(name)
-	err = h.client.do(ctx, call{what: "get metrics of pod " + name, method: http.MethodGet, path: path}, &m)
+	m, err := h.client.measure(ctx, p.Metadata.Name)
 	switch {
 	case isGone(err) && !because(err, ""): // it was not measured yet
 		return runtime.Stats{}, nil
@@ -41,6 +46,32 @@ func (h *Runtime) Stats(ctx context.Context, id string) (runtime.Stats, error) {
 	n := h.known[p.Spec.NodeName]
 	h.mu.Unlock()
 	return runtime.Stats{CPUPercent: percent(cpu, limitOf(limits, n, "cpu")), MemoryPercent: percent(memory, limitOf(limits, n, "memory"))}, nil
+}
+
+// measure asks the metrics API about a Pod. That API is another server than that of the Pods, and may be slow or hang while that one is well.
+func (c *client) measure(ctx context.Context, pod string) (m podMetrics, err error) {
+	r := call{
+		what: "get metrics of pod " + pod, method: http.MethodGet, apart: true,
+		path: "/apis/metrics.k8s.io/v1beta1/namespaces/" + url.PathEscape(c.namespace) + "/pods/" + url.PathEscape(pod),
+	}
+	over, stop := c.clock.After(statsWait)
+	defer stop()
+	select {
+	case c.stats <- struct{}{}:
+		defer func() { <-c.stats }()
+	case <-over:
+		return m, fmt.Errorf("%w: kubernetes: %s: others wait for the metrics API", runtime.ErrUnavailable, r.what)
+	case <-ctx.Done():
+		return m, ctx.Err()
+	}
+
+	short, cancel := context.WithTimeout(ctx, statsTime)
+	defer cancel()
+	err = c.do(short, r, &m)
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		err = fmt.Errorf("%w: kubernetes: %s: no answer within %s", runtime.ErrUnavailable, r.what, statsTime)
+	}
+	return m, err
 }
 
 // limitOf is what a container may use of something: all that its node has if nothing limits it.

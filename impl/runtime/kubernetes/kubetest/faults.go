@@ -177,6 +177,13 @@ func (s *Server) Metrics(there bool) {
 	s.metrics = there
 }
 
+// HangMetrics has the metrics API give no answer to anybody from now on, or answer again. Who asks waits until it gives up.
+func (s *Server) HangMetrics(hangs bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hangs = hangs
+}
+
 // review answers whether something may be done.
 func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 	var body object
@@ -191,7 +198,18 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 }
 
 // measure answers what a Pod uses.
-func (s *Server) measure(w http.ResponseWriter, path string) {
+func (s *Server) measure(w http.ResponseWriter, r *http.Request, path string) {
+	s.mu.Lock()
+	hangs := s.hangs
+	s.mu.Unlock()
+	if hangs {
+		select {
+		case <-r.Context().Done():
+		case <-s.done:
+		}
+		panic(http.ErrAbortHandler)
+	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.metrics {

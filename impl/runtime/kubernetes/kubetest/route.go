@@ -74,7 +74,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.review(w, r)
 		return
 	case strings.HasPrefix(path, "/apis/metrics.k8s.io/"):
-		s.measure(w, path)
+		s.measure(w, r, path)
 		return
 	}
 

@@ -51,6 +51,7 @@ type Server struct {
 	disks   map[string]*disk    // of volume claims, by their uid
 	ports   map[string][]func() // closes what a Service listens on, by its uid
 	metrics bool
+	hangs   bool   // the metrics API gives no answer
 	lacks   string // what of claims for devices there is not: the group or the version; empty: they are there
 
 	commands [][]string    // that were asked for
