@@ -19,16 +19,17 @@ type Engines interface {
 type Engine struct {
 	HostID  string
 	Address string
-	Ask     bool // what the host has is to be found out: see EngineState.Has
+	Ask     bool // what the host has is to be found out: see EngineState.Unknown
 }
 
 // EngineState is how the engine of a host is.
 type EngineState struct {
-	Asked   bool // it has answered, or failed to, at least once
+	Asked   bool // it has answered, or failed to, at least once; and it was tried to find out what is to be found out
 	Answers bool
+	Unknown bool    // what its host has is to be found out, and was not yet: what is there goes on, and nothing can be placed
 	Lost    bool    // it has not answered for so long that what is on the host counts as ended
 	Times   int     // how often it has begun to answer
-	Reason  string  // why it does not answer
+	Reason  string  // why it does not answer, or why it is Unknown
 	Has     Machine // what its host has, if that was to be found out
 }
 
