@@ -70,7 +70,7 @@ func (g *generation) endCopy(ctx context.Context) error {
 	return nil
 }
 
-// keep begins another base when it is time, and removes what need not be kept.
+// keep begins another base when it is time, and has what need not be kept removed.
 func (g *generation) keep(ctx context.Context) error {
 	now := g.s.o.Clock.Now()
 	_, size, err := g.tail.File()
@@ -83,14 +83,29 @@ func (g *generation) keep(ctx context.Context) error {
 		g.wake()
 		return nil
 	}
-	if now.Sub(g.kept) < keepTick {
+	if now.Sub(g.kept) < keepTick || !g.s.pruning.CompareAndSwap(false, true) {
 		return nil
 	}
-
 	g.kept = now
-	if err := prune(ctx, g.s.o.Target, g.id, now.Add(-g.s.o.Keep), g.s.o.Log); err != nil && ctx.Err() == nil {
+	go g.prune(ctx, now.Add(-g.s.o.Keep))
+	return nil
+}
+
+// prune removes what need not be kept. It goes on beside what is shipped, since there may be thousands of objects to remove, and only until the
+// server ends. Nobody waits for it: a target may hang, so that the next generation may find the last one still at it.
+func (g *generation) prune(ctx context.Context, before time.Time) {
+	defer g.s.pruning.Store(false)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer cancel()
+		select {
+		case <-g.s.stop:
+		case <-ctx.Done():
+		}
+	}()
+	if err := prune(ctx, g.s.o.Target, g.id, before, g.s.o.Log); err != nil && ctx.Err() == nil {
 		g.s.change(func(t *Status) { t.Failures++ })
 		g.s.o.Log.Warn("what need not be kept of the continuous backup could not be removed", "target", g.s.o.Target.String(), "error", err)
 	}
-	return nil
 }

@@ -140,6 +140,9 @@ func prune(ctx context.Context, t Target, own string, before time.Time, log *slo
 		}
 	}
 	for _, o := range gone {
+		if ctx.Err() != nil { // a folder does not look at it
+			return ctx.Err()
+		}
 		if err := t.Delete(ctx, o.Name); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -72,6 +73,7 @@ type Shipper struct {
 	left   error         // why something is not there; read once closed is
 
 	stopped sync.Once
+	pruning atomic.Bool // what need not be kept is being removed
 
 	mu     sync.Mutex
 	status Status
@@ -237,6 +239,8 @@ func (g *generation) ship(ctx context.Context) (err error) {
 	defer g.tail.Close()
 	g.s.change(func(t *Status) { t.Generation = g.id })
 	g.based, g.copy = g.s.o.Clock.Now(), newCopying(1, 1)
+	beside, cancel := context.WithCancel(ctx)
+	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- g.read(ctx) }()
 	if g.s.o.Key != nil {
@@ -261,7 +265,7 @@ func (g *generation) ship(ctx context.Context) (err error) {
 			continue
 		}
 
-		if err := g.keep(ctx); err != nil {
+		if err := g.keep(beside); err != nil {
 			return err
 		}
 		select {
