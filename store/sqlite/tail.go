@@ -288,6 +288,11 @@ func (t *Tail) read(most int64) (all bool, err error) {
 // frames gives the pages of a log up to those that its index has.
 func (t *Tail) frames(i index, now time.Time, most int64) (all bool, err error) {
 	if i.salt != t.at.salt {
+		// Who follows a log that is in the file to its end does not keep it from beginning anew, and no commits are compared before all was read once: a base
+		// may have more of such a log than the pieces that were read, which would bring older pages back.
+		if t.at.salt != "" && !t.begun {
+			return false, errors.New("it began anew before it was read to its end once")
+		}
 		if err := t.begin(i); err != nil {
 			return false, err
 		}

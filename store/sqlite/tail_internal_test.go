@@ -2,12 +2,17 @@ package sqlite
 
 import (
 	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store/sqldb"
 )
 
 // torn is an index whose two headers differ for so many reads: who writes them has no processor meanwhile.
@@ -59,5 +64,50 @@ func TestFollowed_FilesThatCannotBeOpenedAreOpenedLater(t *testing.T) {
 	require.NoError(t, f.open())
 	for _, file := range []*os.File{f.file, f.log, f.index} {
 		require.NoError(t, file.Close())
+	}
+}
+
+func TestTail_LogThatBeganAnewBeforeItWasReadOnceEndsIt(t *testing.T) {
+	t.Parallel()
+	for name, frames := range map[string]int64{"a part was read": 10, "nothing was read": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := OpenUnsynced(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, d.Close()) }()
+			c, err := d.connect(t.Context(), dsn(d.path, true, d.synchronous))
+			require.NoError(t, err)
+			other := sqldb.NewConn(c, dialect{})
+			defer func() { require.NoError(t, other.Close()) }()
+			commit := func(statement string) {
+				t.Helper()
+				_, err := other.Exec(statement)
+				require.NoError(t, err)
+			}
+			commit("CREATE TABLE filler (b BLOB)")
+			commit("INSERT INTO filler VALUES (zeroblob(500000))") // over a hundred pages
+			pages, err := logged(other)
+			require.NoError(t, err)
+			require.Greater(t, pages, int64(100))
+
+			began := 0
+			tail, err := d.Follow(t.Context(), time.Now, func(p Piece) {
+				if p.Offset == 0 {
+					began++
+				}
+			})
+			require.NoError(t, err)
+			defer tail.Close()
+			page, err := number(other, "PRAGMA page_size")
+			require.NoError(t, err)
+			all, err := tail.Read(logHeader + frames*(frameHeader+page))
+			require.NoError(t, err)
+			require.False(t, all)
+			commit("INSERT INTO filler VALUES ('x')") // the log begins anew: all of it is in the file
+			_, err = tail.Read(math.MaxInt64)
+			require.ErrorIs(t, err, ErrUnfollowed)
+			require.ErrorContains(t, err, "it began anew")
+			require.LessOrEqual(t, began, 1)
+		})
 	}
 }
