@@ -168,6 +168,7 @@ func (b *bucket) List(ctx context.Context, prefix string) (all []Object, err err
 			return nil, err
 		}
 		var page struct {
+			XMLName  xml.Name `xml:"ListBucketResult"` // some answer an error with 200
 			Contents []struct {
 				Key  string
 				Size int64
@@ -182,8 +183,11 @@ func (b *bucket) List(ctx context.Context, prefix string) (all []Object, err err
 		for _, one := range page.Contents { // in the order of their names
 			all = append(all, Object{Name: strings.TrimPrefix(one.Key, b.prefix), Bytes: one.Size})
 		}
-		if !page.IsTruncated || page.NextContinuationToken == "" {
+		if !page.IsTruncated {
 			return all, nil
+		}
+		if page.NextContinuationToken == "" { // what is missing would be taken for what is not there
+			return nil, errors.New("S3 cut its list off, and does not say how it goes on")
 		}
 		query.Set("continuation-token", page.NextContinuationToken)
 	}

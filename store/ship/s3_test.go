@@ -35,6 +35,8 @@ type s3 struct {
 	objects map[string][]byte
 	broken  bool // answers 503
 	hangs   bool // answers nothing
+	cuts    bool // answers a list without how it goes on
+	fails   bool // answers an error, with success, where a list should go on
 }
 
 func (s *s3) set(f func()) {
@@ -99,6 +101,8 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusServiceUnavailable, "SlowDown")
 	case !strings.Contains(authorization, "Credential="+keyID+"/") || !strings.HasSuffix(authorization, "Signature="+signed(r, body)):
 		refuse(http.StatusForbidden, "SignatureDoesNotMatch")
+	case s.fails && r.URL.Query().Get("continuation-token") != "":
+		refuse(http.StatusOK, "InternalError")
 	case r.URL.Path == "/bucket" && r.Method == http.MethodGet:
 		s.list(w, r.URL.Query().Get("prefix"), r.URL.Query().Get("continuation-token"))
 	case !in:
@@ -138,7 +142,9 @@ func (s *s3) list(w http.ResponseWriter, prefix, after string) {
 		page.Contents = append(page.Contents, content{name, len(s.objects[name])})
 		page.NextContinuationToken = name
 	}
-	page.IsTruncated = len(names) > 2
+	if page.IsTruncated = len(names) > 2; s.cuts {
+		page.NextContinuationToken = ""
+	}
 	_ = xml.NewEncoder(w).Encode(page)
 }
 
@@ -177,6 +183,30 @@ func TestBucket_KeepsWhatIsShipped(t *testing.T) {
 	require.NoError(t, to.Delete(t.Context(), all[0].Name))
 	_, err = to.Get(t.Context(), all[0].Name)
 	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestBucket_ListThatIsNotWholeIsAnError(t *testing.T) {
+	t.Parallel()
+	s, to := bucket(t, secret)
+	db := open(t)
+	insert(t, db, 0, 5, 1000)
+	_, stop := start(t, db, to)
+	require.NoError(t, stop())
+	_, n := restored(t, to, ship.Wish{})
+	require.Equal(t, 5, n)
+
+	for says, harm := range map[string]func(){
+		"S3 cut its list off": func() { s.cuts, s.fails = true, false },
+		"S3 answered no list": func() { s.cuts, s.fails = false, true },
+	} {
+		s.set(harm)
+		_, err := to.List(t.Context(), "")
+		require.ErrorContains(t, err, says)
+		_, err = ship.List(t.Context(), to)
+		require.ErrorContains(t, err, says)
+		_, err = ship.Restore(t.Context(), to, ship.Wish{}, filepath.Join(t.TempDir(), "restored.db"))
+		require.ErrorContains(t, err, says)
+	}
 }
 
 func TestBucket_SaysWhatIsWrongWithoutSecrets(t *testing.T) {

@@ -144,8 +144,8 @@ func TestBucket_AsksForItsObjectsAlone(t *testing.T) {
 			asked = append(asked, r.URL.Query().Get("list-type")+" "+r.URL.Query().Get("prefix")+" "+r.URL.Query().Get("continuation-token"))
 			if r.URL.Query().Get("continuation-token") == "" {
 				_, _ = io.WriteString(w, `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>next</NextContinuationToken><Contents><Key>pre/fix/g/a</Key><Size>1</Size></Contents></ListBucketResult>`)
-			} else { // some say so at the end, too
-				_, _ = io.WriteString(w, `<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>pre/fix/g/b</Key><Size>22</Size></Contents></ListBucketResult>`)
+			} else {
+				_, _ = io.WriteString(w, `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>false</IsTruncated><Contents><Key>pre/fix/g/b</Key><Size>22</Size></Contents></ListBucketResult>`)
 			}
 		case r.Method == http.MethodGet:
 			_, _ = io.WriteString(w, "content")
