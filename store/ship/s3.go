@@ -94,7 +94,7 @@ func (b *bucket) do(ctx context.Context, method, object string, query url.Values
 	defer cancel()
 	u := *b.base
 	if object != "" {
-		u = *u.JoinPath(b.prefix + object)
+		u.Path, u.RawPath = u.Path+"/"+b.prefix+object, "" // as a list has it: JoinPath would clean it, and take a % for an escape
 	}
 	u.RawQuery = query.Encode()
 

@@ -151,10 +151,15 @@ func (s *s3) list(w http.ResponseWriter, prefix, after string) {
 // bucket starts a server and gives the target in it.
 func bucket(t *testing.T, secret string) (*s3, ship.Target) {
 	t.Helper()
+	return bucketAt(t, "s3://bucket/some where/berth", secret)
+}
+
+func bucketAt(t *testing.T, place, secret string) (*s3, ship.Target) {
+	t.Helper()
 	s := &s3{objects: map[string][]byte{}}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	to, err := ship.Open("s3://bucket/some where/berth", server.URL, func(name string) string {
+	to, err := ship.Open(place, server.URL, func(name string) string {
 		return map[string]string{"AWS_ACCESS_KEY_ID": keyID, "AWS_SECRET_ACCESS_KEY": secret, "AWS_REGION": region}[name]
 	})
 	require.NoError(t, err)
@@ -206,6 +211,31 @@ func TestBucket_ListThatIsNotWholeIsAnError(t *testing.T) {
 		require.ErrorContains(t, err, says)
 		_, err = ship.Restore(t.Context(), to, ship.Wish{}, filepath.Join(t.TempDir(), "restored.db"))
 		require.ErrorContains(t, err, says)
+	}
+}
+
+func TestBucket_ListsWhatItPutWhateverThePrefix(t *testing.T) {
+	t.Parallel()
+	for place, prefix := range map[string]string{
+		"s3://bucket":                  "",
+		"s3://bucket//a/":              "a/",
+		"s3://bucket/50%25":            "50%/",
+		"s3://bucket/a%2541b":          "a%41b/",
+		"s3://bucket/a b/%C3%BC/.c..d": "a b/ü/.c..d/",
+		"s3://bucket/what%3F%23":       "what?#/",
+	} {
+		s, to := bucketAt(t, place, secret)
+		require.NoError(t, to.Put(t.Context(), "g/a", []byte("body")), place)
+		s.set(func() { require.Equal(t, map[string][]byte{prefix + "g/a": []byte("body")}, s.objects, place) })
+		require.Equal(t, []string{"g/a 4"}, objects(t, to, "g/"), place)
+		body, err := to.Get(t.Context(), "g/a")
+		require.NoError(t, err, place)
+		require.Equal(t, "body", string(body), place)
+		require.NoError(t, to.Delete(t.Context(), "g/a"), place)
+		require.Empty(t, objects(t, to, ""), place)
+	}
+	for _, place := range []string{"s3://bucket/a//b", "s3://bucket/.", "s3://bucket/a/./b", "s3://bucket/../a", "s3://bucket/a/.."} {
+		require.ErrorContains(t, ship.CheckPlace(place), "its prefix", place)
 	}
 }
 

@@ -55,6 +55,12 @@ func CheckPlace(place string) error {
 	if u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return errors.New("it must be s3://BUCKET/PREFIX and nothing more; keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
+	prefix := strings.Trim(u.Path, "/")
+	for part := range strings.SplitSeq(prefix, "/") { // servers and proxies clean such names, or refuse them
+		if part == "." || part == ".." || part == "" && prefix != "" {
+			return errors.New("its prefix, s3://BUCKET/PREFIX, must have no part that is empty, . or ..")
+		}
+	}
 	return nil
 }
 
