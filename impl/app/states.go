@@ -99,6 +99,9 @@ func (c *controls) SaveState(ctx context.Context, name string) error {
 	if err == nil {
 		err = os.Rename(half, file)
 	}
+	if err == nil && !c.config.Ephemeral { // the folder of the states may be new, too
+		err = atomicfile.SyncDir(filepath.Dir(file), c.config.Data)
+	}
 	return errors.Join(err, sqlite.RemoveFiles(half))
 }
 

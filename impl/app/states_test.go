@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store/faulttest"
 )
 
 // seededServer starts a server that has something of most kinds.
@@ -27,6 +29,39 @@ func seededServer(t *testing.T, c app.Config) *app.Server {
 	s := start(t, c)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
+}
+
+func TestStates_NamesAreOnDiskBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ephemeral bool
+		want      []string
+	}{"kept": {false, []string{"data", "states"}}, "thrown away": {true, nil}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			disk := faulttest.New(t, dir)
+			data := filepath.Join(dir, "data")
+			s := start(t, app.Config{Data: data, TestControls: true, Ephemeral: c.ephemeral})
+			for _, state := range []string{"first", "another"} {
+				var mu sync.Mutex
+				var synced []string // since the state has its name
+				disk.Watch(func(c faulttest.Call) {
+					if _, err := os.Stat(filepath.Join(data, "states", state+".db")); err == nil && c.Kind == faulttest.DirSync {
+						mu.Lock()
+						defer mu.Unlock()
+						synced = append(synced, filepath.Base(filepath.Dir(c.Path)))
+					}
+				})
+				require.NoError(t, s.SaveState(t.Context(), state))
+				disk.Watch(nil)
+				mu.Lock()
+				require.ElementsMatch(t, c.want, synced, state)
+				mu.Unlock()
+			}
+			require.NoError(t, s.Close())
+		})
+	}
 }
 
 func TestStates_LoadGoesBack(t *testing.T) {
