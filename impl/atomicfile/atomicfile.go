@@ -39,27 +39,26 @@ func fill(path string, content []byte, sync bool) error {
 // MakeDir makes a directory for its owner alone, with those above it that are missing, and gives the directories in which it made
 // one: their names are on disk once SyncDir was called for each. One that is there stays as it is.
 func MakeDir(path string) (in []string, err error) {
+	if in, err = MakeLastDir(path); err == nil || !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path {
+		return in, err
+	}
+	if in, err = MakeDir(filepath.Dir(path)); err != nil {
+		return in, err
+	}
+	last, err := MakeLastDir(path) // once: there are systems that find nothing where a name cannot be made, such as /proc
+	return append(in, last...), err
+}
+
+// MakeLastDir is MakeDir for a directory in one that is there: it makes none above it, and fails with fs.ErrNotExist if any is missing.
+func MakeLastDir(path string) (in []string, err error) {
 	err = system().Mkdir(path)
 	switch {
 	case err == nil:
 		return []string{filepath.Dir(path)}, nil
-	case errors.Is(err, fs.ErrExist):
+	case errors.Is(err, fs.ErrExist): // or somebody else has made it meanwhile
 		return nil, isDir(path)
-	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
-		return nil, err
 	}
-
-	if in, err = MakeDir(filepath.Dir(path)); err != nil {
-		return in, err
-	}
-	err = system().Mkdir(path) // once: there are systems that find nothing where a name cannot be made, such as /proc
-	if errors.Is(err, fs.ErrExist) {
-		return in, isDir(path) // somebody else has made it meanwhile
-	}
-	if err != nil {
-		return in, err
-	}
-	return append(in, filepath.Dir(path)), nil
+	return nil, err
 }
 
 // SyncDir returns once the names in the directories are on disk.

@@ -69,3 +69,20 @@ func TestMakeDir_MakesThoseAboveItToo(t *testing.T) {
 		require.ErrorIs(t, err, fs.ErrNotExist)
 	}
 }
+
+func TestMakeLastDir_MakesNoneAboveIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := atomicfile.MakeLastDir(filepath.Join(dir, "a", "b"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoDirExists(t, filepath.Join(dir, "a"))
+	in, err := atomicfile.MakeLastDir(filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	require.Equal(t, []string{dir}, in)
+	in, err = atomicfile.MakeLastDir(filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	require.Empty(t, in, "it is there")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "f"), nil, 0o600))
+	_, err = atomicfile.MakeLastDir(filepath.Join(dir, "f"))
+	require.ErrorContains(t, err, "not a directory")
+}

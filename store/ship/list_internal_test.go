@@ -20,6 +20,8 @@ type shelf map[string][]byte
 
 func (s shelf) String() string { return "the shelf" }
 
+func (shelf) Begin(context.Context, string) error { return nil }
+
 func (s shelf) Put(_ context.Context, name string, body []byte) error {
 	s[name] = body
 	return nil

@@ -89,6 +89,8 @@ func copied(t *testing.T, from ship.Target) ship.Target {
 	for _, o := range all {
 		body, err := from.Get(t.Context(), o.Name)
 		require.NoError(t, err)
+		generation, _, _ := strings.Cut(o.Name, "/")
+		require.NoError(t, to.Begin(t.Context(), generation))
 		require.NoError(t, to.Put(t.Context(), o.Name, body))
 	}
 	return to

@@ -139,6 +139,9 @@ func failed(status int, body []byte) error {
 // short cuts what another server says.
 func short(text string) string { return text[:min(len(text), 200)] }
 
+// Begin has nothing to do: a bucket has no folders.
+func (b *bucket) Begin(context.Context, string) error { return nil }
+
 // Put stores an object: S3 has all of it, or nothing.
 func (b *bucket) Put(ctx context.Context, name string, body []byte) error {
 	_, err := b.do(ctx, http.MethodPut, name, nil, body)

@@ -243,6 +243,9 @@ func (g *generation) ship(ctx context.Context) (err error) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- g.read(ctx) }()
+	if err := g.try(ctx, func() error { return g.s.o.Target.Begin(ctx, g.id) }); err != nil {
+		return err
+	}
 	if g.s.o.Key != nil {
 		if err := g.store(ctx, nameKey(g.id), header{Kind: kindKey}, g.s.o.Key); err != nil {
 			return err
@@ -453,8 +456,17 @@ func (g *generation) store(ctx context.Context, name string, h header, content [
 
 // send tries until the target takes an object.
 func (g *generation) send(ctx context.Context, name string, object []byte) error {
+	err := g.try(ctx, func() error { return g.s.o.Target.Put(ctx, name, object) })
+	if err == nil {
+		g.s.change(func(t *Status) { t.Bytes += int64(len(object)) })
+	}
+	return err
+}
+
+// try asks the target until it does what it is asked for, or has lost what it has of the generation.
+func (g *generation) try(ctx context.Context, ask func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, longestWait) {
-		err := g.s.o.Target.Put(ctx, name, object)
+		err := ask()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -463,8 +475,10 @@ func (g *generation) send(ctx context.Context, name string, object []byte) error
 				g.s.o.Log.Info("the continuous backup goes on", "target", g.s.o.Target.String())
 			}
 			g.failing = false
-			g.s.change(func(t *Status) { t.Bytes += int64(len(object)) })
 			return nil
+		}
+		if errors.Is(err, errGone) {
+			return err
 		}
 
 		if g.s.change(func(t *Status) { t.Failures++ }); !g.failing {

@@ -25,6 +25,9 @@ type Object struct {
 
 // Target keeps objects by name, with slashes in them.
 type Target interface {
+	// Begin makes a place for the objects of a generation, whose names begin with its own and a slash. A Put of one of them fails with errGone if that
+	// place is gone: something else has taken the place of the target, or nothing has.
+	Begin(ctx context.Context, generation string) error
 	// Put stores an object, in place of one of that name: whole, or not at all.
 	Put(ctx context.Context, name string, body []byte) error
 	// Get gives an object; an error that is fs.ErrNotExist if it is not there.
@@ -36,6 +39,9 @@ type Target interface {
 	// String gives where it is, without secrets.
 	String() string
 }
+
+// errGone ends a generation: without what was put before nobody can go back by what comes.
+var errGone = errors.New("what was copied before is not there any more")
 
 // IsBucket reports whether a place is one in S3.
 func IsBucket(place string) bool { return strings.HasPrefix(place, "s3://") }
@@ -84,17 +90,36 @@ func (f folder) String() string { return string(f) }
 
 func (f folder) path(name string) string { return filepath.Join(string(f), filepath.FromSlash(name)) }
 
-// Put writes a file under another name, and gives it its own when it is on disk.
-func (f folder) Put(_ context.Context, name string, body []byte) error {
-	path := f.path(name)
-	in, err := atomicfile.MakeDir(filepath.Dir(path))
+// Begin makes the folder of a generation, with those above it that are missing.
+func (f folder) Begin(_ context.Context, generation string) error {
+	in, err := atomicfile.MakeDir(f.path(generation))
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(path, body, true); err != nil {
-		return err
+	return atomicfile.SyncDir(in...)
+}
+
+// Put writes a file under another name, and gives it its own when it is on disk.
+func (f folder) Put(_ context.Context, name string, body []byte) (err error) {
+	path := f.path(name)
+	generation, _, _ := strings.Cut(directoryOf(name), "/")
+	dir, top := filepath.Dir(path), f.path(generation)
+	var in []string
+	if dir != top { // that is not made again: with it a folder that was mounted meanwhile would look as if nothing were missing
+		in, err = atomicfile.MakeLastDir(dir)
 	}
-	return atomicfile.SyncDir(append(in, filepath.Dir(path))...)
+	if err == nil {
+		err = atomicfile.Write(path, body, true)
+	}
+	if err == nil {
+		err = atomicfile.SyncDir(append(in, dir)...)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // or dir was empty, and removed meanwhile
+		if _, gone := os.Stat(top); errors.Is(gone, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %w", errGone, err)
+		}
+	}
+	return err
 }
 
 // Get reads a file.

@@ -46,6 +46,12 @@ func TestFolder_KeepsObjectsAsFilesOfTheirOwner(t *testing.T) {
 	require.NoError(t, to.Delete(t.Context(), "g/log/1"))
 	require.NoDirExists(t, dir)
 
+	require.ErrorContains(t, to.Put(t.Context(), "g/log/1", nil), "what was copied before is not there any more")
+	require.ErrorContains(t, to.Put(t.Context(), "g/key", nil), "what was copied before is not there any more")
+	require.NoDirExists(t, dir)
+	for _, generation := range []string{"g", "h", "g"} {
+		require.NoError(t, to.Begin(t.Context(), generation))
+	}
 	for name, body := range map[string]string{"g/log/1": "a", "g/log/2": "old", "g/log/10": "", "g/key": "key", "h/log/1": "other", "top": "t"} {
 		require.NoError(t, to.Put(t.Context(), name, []byte(body)))
 	}
@@ -77,6 +83,7 @@ func TestFolder_KeepsObjectsAsFilesOfTheirOwner(t *testing.T) {
 	require.DirExists(t, filepath.Join(dir, "g", "log"))
 	require.NoError(t, to.Delete(t.Context(), "top"))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "g")))
+	require.NoError(t, to.Begin(t.Context(), "last"))
 	require.NoError(t, to.Put(t.Context(), "last/one", nil))
 	require.NoError(t, to.Delete(t.Context(), "last/one"))
 	require.DirExists(t, dir, "the operator's own stays")
@@ -88,6 +95,7 @@ func TestFolder_SaysWhatItCannotDo(t *testing.T) {
 	to, err := ship.Open(dir, "", none)
 	require.NoError(t, err)
 	require.NoError(t, to.Put(t.Context(), "file", []byte("x")))
+	require.Error(t, to.Begin(t.Context(), "file"))
 	require.Error(t, to.Put(t.Context(), "file/below", nil))
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "full", "deep"), 0o700))
 	require.Error(t, to.Put(t.Context(), "full", []byte("x")))
