@@ -45,14 +45,16 @@ func (l *Pods) adopt(ctx context.Context) (all []compute.PodID, err error) {
 		return all, err
 	}
 
+	var failed []error
 	for _, p := range pods {
 		if err := l.resume(ctx, p); err != nil {
-			return all, err
+			failed = append(failed, fmt.Errorf("pod %s: %w", p.ID, err)) // the others need not wait for it
+			continue
 		}
 		all = append(all, p.ID)
 	}
 
-	return all, nil
+	return all, errors.Join(failed...)
 }
 
 // review gives every pod of which the runtime has something though it should have nothing, or nothing that is up, and has
@@ -74,7 +76,8 @@ func (l *Pods) review(ctx context.Context) (all []compute.PodID, err error) {
 
 // reclaim notes what the containers of before have that are up, also those that are to be stopped. One that has ended has nothing any
 // more, though its pod's row still says what it had. A container of an earlier run of its pod is ended first: the row says what the
-// last run has claimed, which is something else.
+// last run has claimed, which is something else. One that does not end is seen to by the looks at its pod: no look begins before this
+// is done, and the other pods are not to wait for it.
 func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 	pods := make([]compute.Pod, len(ids)) // those that are no more have the zero one
 	err := l.Store.Read(ctx, func(tx store.Tx) error {
@@ -92,35 +95,66 @@ func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 	}
 
 	var ends sync.WaitGroup
-	errs := make([]error, len(ids))
+	runs, left := make([]int64, len(ids)), make([]bool, len(ids)) // what may be up of an earlier run, as far as is known
 	for i, p := range pods {
-		up, earlier, err := l.upOf(ctx, ids[i], p)
+		id := compute.PodID(ids[i])
+		if l.shared.knows(id) {
+			continue // an earlier try has noted it, and there are looks at it
+		}
+		run, up, err := l.upOf(ctx, ids[i])
+		runs[i] = run
 		switch {
 		case err != nil:
-			errs[i] = err
-		case earlier:
-			ends.Go(func() { errs[i] = l.stop(ctx, compute.PodID(ids[i]), stopGrace) })
+			left[i] = true
+			l.warnOf(ctx, id, "it is not known whether a pod's container is up: it is asked for again", err)
+		case up && (p.ID == "" || run != p.Generation()):
+			ends.Go(func() { left[i] = !l.endEarlier(ctx, id) })
 		case up:
-			l.shared.take(p) // no two that are up had the same
+			l.shared.noteUp(p) // no two that are up had the same
 		}
 	}
 
 	ends.Wait()
-	return errors.Join(errs...)
+	for i, is := range left {
+		if is {
+			l.shared.keep(compute.PodID(ids[i]), pods[i], runs[i])
+		}
+	}
+	return nil
 }
 
-// upOf reports whether a container is up, and whether that is one of an earlier run than the pod's last. Simulated ones have nothing
-// that another could want: none counts as up.
-func (l *Pods) upOf(ctx context.Context, id string, p compute.Pod) (up, earlier bool, err error) {
+// endEarlier ends a container of an earlier run, if that can be done in the time that it takes at most.
+func (l *Pods) endEarlier(ctx context.Context, id compute.PodID) bool {
+	ctx, cancel := context.WithTimeout(ctx, stopGrace+5*time.Second)
+	defer cancel()
+	err := l.stop(ctx, id, stopGrace)
+	if err != nil {
+		l.warnOf(ctx, id, "a container of an earlier run of a pod does not end: it is tried again", err)
+	}
+	return err == nil
+}
+
+// warnOf logs what went wrong with a pod, unless only the server is being stopped.
+func (l *Pods) warnOf(ctx context.Context, id compute.PodID, text string, err error) {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		l.Log.Warn(text, "pod", id, "error", err)
+	}
+}
+
+// upOf reports whether a container is up, and of which run of its pod; with an error, of unknownRun. Simulated ones have nothing that
+// another could want: none counts as up.
+func (l *Pods) upOf(ctx context.Context, id string) (run int64, up bool, err error) {
 	if l.Simulated {
-		return false, false, nil
+		return 0, false, nil
 	}
 	state, err := l.Runtime.Inspect(ctx, id)
-	if errors.Is(err, runtime.ErrUnknown) { // there is no more of it than its mount
-		return false, false, nil
+	switch {
+	case errors.Is(err, runtime.ErrUnknown): // there is no more of it than its mount
+		return 0, false, nil
+	case err != nil:
+		return unknownRun, false, err
 	}
-	up = err == nil && state.Phase != runtime.Ended
-	return up, up && (p.ID == "" || state.Generation != p.Generation()), err
+	return state.Generation, state.Phase != runtime.Ended, nil
 }
 
 // resume starts what should be up and is not known to the runtime, because it ended with the last berth or was being started.
@@ -129,16 +163,16 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 		return nil
 	}
 	// Its container has that already, perhaps on a host that cannot be reached now, or is started here.
-	free := l.Simulated || l.shared.take(p)
+	free := l.Simulated || l.shared.noteUp(p)
 	_, err := l.Runtime.Inspect(ctx, string(p.ID))
-	if errors.Is(err, runtime.ErrUnavailable) {
-		return nil // its host cannot be reached, as others can: it is looked at until it can be, or is lost
-	}
 	if !errors.Is(err, runtime.ErrUnknown) {
-		return err
+		if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
+			l.warnOf(ctx, p.ID, "it is not known how a pod's container is: it is asked for again", err)
+		}
+		return nil // it is there, or nobody knows, as its host cannot be reached: it is looked at until it can be, or is lost
 	}
 
-	if !free {
+	if !free || l.shared.inDoubt(p) {
 		return nil // a container that is being stopped has its GPU or its address: its look will find nothing, and say so
 	}
 	err = l.start(ctx, p)
