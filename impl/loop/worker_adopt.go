@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -32,11 +34,7 @@ func (l *Workers) list(ctx context.Context, first bool) (_ []compute.WorkerID, e
 	}
 
 	for _, declared := range []bool{true, false} {
-		oneErr := l.adoptOn(ctx, declared, endpoints)
-		if oneErr == nil {
-			l.adoptedOf(declared).Store(true)
-		}
-		err = cmp.Or(err, oneErr)
+		err = cmp.Or(err, l.adoptOn(ctx, declared, endpoints))
 	}
 	if err == nil {
 		l.deleteKeys(ctx)
@@ -60,6 +58,8 @@ func (l *Workers) deleteKeys(ctx context.Context) {
 	}
 }
 
+// adoptOn takes up the workers of before on one of the runtimes. What cannot be ended or removed now is found again by a later look: the
+// other workers, and those that are to be started, do not wait for it.
 func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[compute.EndpointID]compute.Endpoint) error {
 	r := l.runtimeOf(compute.Endpoint{Declared: declared})
 	var rows []compute.Worker
@@ -80,45 +80,73 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 		keys[k.WorkerID] = k.ID
 	}
 
+	var failed []error
+	left := map[compute.WorkerID]bool{} // those whose rows are still there, with what they claim
 	for _, w := range rows {
 		e, known := endpoints[w.EndpointID]
 		if e.Declared != declared || l.has(w.ID) {
 			continue
 		}
-
-		state, err := r.Inspect(ctx, string(w.ID))
-		switch {
-		case known && keys[w.ID] != "" && (errors.Is(err, runtime.ErrUnavailable) || err == nil && state.Phase == runtime.Up):
-			// One whose host cannot be reached is looked at until it can be, or is lost.
-			l.containers.Update(w.ID, func(one *worker) {
-				*one = worker{endpoint: e.ID, host: w.HostID, key: keys[w.ID], runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
-			})
-			l.Queue.WorkerStarted(e.ID, w.ID, w.Version)
-			l.Log.Info("worker taken up again", "endpoint", e.ID, "worker", w.ID)
-		case errors.Is(err, runtime.ErrUnavailable):
-			return err
-		default:
-			l.unseen(ctx, w.ID)
-			why := ending{why: "the worker did not outlive a restart of the server"}
-			if err == nil && state.Phase == runtime.Ended {
-				why = endOf(state)
-			}
-			end := l.endedWorker(ctx, w.ID, worker{endpoint: w.EndpointID, runtime: r}, why)
-			if err := l.erase(ctx, w.EndpointID, w.ID, keys[w.ID], &end, false); err != nil {
-				return err
-			}
+		ended, err := l.adopt(ctx, r, w, known, keys[w.ID])
+		left[w.ID] = !ended || err != nil
+		if err != nil {
+			failed = append(failed, fmt.Errorf("worker %s: %w", w.ID, err))
 		}
 	}
 
+	var removals sync.WaitGroup
 	for _, id := range there {
-		if !l.has(compute.WorkerID(id)) {
-			if err := r.Remove(ctx, id); err != nil {
-				return err
-			}
+		if !l.has(compute.WorkerID(id)) && !left[compute.WorkerID(id)] {
+			removals.Go(func() { l.removeLeft(ctx, r, compute.WorkerID(id)) })
 		}
 	}
+	removals.Wait()
 
-	return nil
+	l.adoptedOf(declared).Store(true)
+	return errors.Join(failed...)
+}
+
+// adopt takes up a worker of before whose container is up, or may be; of any other it removes every trace but the container that has
+// ended. It reports false if that is to be tried again, as the runtime did not do its part. An error is of the store.
+func (l *Workers) adopt(ctx context.Context, r runtime.Runtime, w compute.Worker, known bool, key compute.KeyID) (done bool, err error) {
+	state, stateErr := r.Inspect(ctx, string(w.ID))
+	unclear := stateErr != nil && !errors.Is(stateErr, runtime.ErrUnknown)
+	if known && key != "" && (unclear || stateErr == nil && state.Phase == runtime.Up) {
+		// One whose host cannot be reached, or says nothing of it, is looked at until it can be, or is lost.
+		l.containers.Update(w.ID, func(one *worker) {
+			*one = worker{endpoint: w.EndpointID, host: w.HostID, key: key, runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
+		})
+		l.Queue.WorkerStarted(w.EndpointID, w.ID, w.Version)
+		l.Log.Info("worker taken up again", "endpoint", w.EndpointID, "worker", w.ID)
+		return true, nil
+	}
+
+	l.unseen(ctx, w.ID)
+	if unclear {
+		l.Log.Warn("it is not known how an earlier worker is: it is asked for again", "worker", w.ID, "error", stateErr)
+		return false, nil
+	}
+
+	why := ending{why: "the worker did not outlive a restart of the server"}
+	if stateErr == nil && state.Phase == runtime.Ended {
+		why = endOf(state)
+	}
+	end := l.endedWorker(ctx, w.ID, worker{endpoint: w.EndpointID, runtime: r}, why)
+	if stateErr == nil && state.Phase != runtime.Ended && !l.removeLeft(ctx, r, w.ID) {
+		return false, nil // until its container has ended it has what it claims
+	}
+	return true, l.erase(ctx, w.EndpointID, w.ID, key, &end, false)
+}
+
+// removeLeft removes a container that is not to be there, if that can be done in the time that it takes at most.
+func (l *Workers) removeLeft(ctx context.Context, r runtime.Runtime, id compute.WorkerID) bool {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	err := r.Remove(ctx, string(id))
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		l.Log.Warn("what an earlier worker left could not be removed: it is tried again", "worker", id, "error", err)
+	}
+	return err == nil
 }
 
 // unseen bills a worker that did not outlive berth up to when it was seen last.
