@@ -62,6 +62,7 @@ type worker struct {
 
 	ending  *ending              // it is to end, or has ended by itself; nil: neither
 	stopped bool                 // its container has ended
+	unpaid  bool                 // so it costs nothing any more, and its charge is not closed yet
 	end     *compute.EndedWorker // what is kept of it; nil: not known yet
 	gone    bool                 // there is no trace of it
 }
@@ -277,7 +278,7 @@ func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w *worker, sta
 	}
 	why := endOf(state)
 	end := l.endedWorker(ctx, id, *w, why)
-	w.ending, w.stopped, w.end = &why, true, &end
+	w.ending, w.stopped, w.unpaid, w.end = &why, true, true, &end
 	if !proven {
 		now := l.Clock.Now()
 		l.endpoints.Update(w.endpoint, func(s *scaling) { s.backOff(now, "worker "+string(id)+": "+end.Reason) })
@@ -334,13 +335,27 @@ func (l *Workers) carryOut(ctx context.Context, id compute.WorkerID, w *worker) 
 		}
 		l.Log.Info("worker stopped", "endpoint", w.endpoint, "worker", id)
 		end := l.endedWorker(ctx, id, *w, *w.ending)
-		w.end, w.stopped = &end, true
+		w.end, w.stopped, w.unpaid = &end, true, err == nil || errors.Is(err, runtime.ErrUnknown)
 	}
 
+	l.closeCharge(ctx, id, w)
 	if err := w.runtime.Remove(ctx, string(id)); err != nil {
 		return err
 	}
 	return l.erase(ctx, w.endpoint, id, w.key, w.end, w.ending.interrupted)
+}
+
+// closeCharge ends the bill of a worker that is known to have ended: until its container is removed may take long, and its row stays as
+// long. What cannot be written is written at the next try.
+func (l *Workers) closeCharge(ctx context.Context, id compute.WorkerID, w *worker) {
+	if !w.unpaid {
+		return
+	}
+	if err := l.Store.Write(ctx, func(tx store.Tx) error { return tx.CloseCharge(string(id)) }); err != nil {
+		l.Log.Error("worker's charge could not be closed", "worker", id, "error", err)
+		return
+	}
+	w.unpaid = false
 }
 
 // leftToAnother reports whether the container of a worker is to go on, because another replica owns the store by now and has taken it up: which
