@@ -90,7 +90,8 @@ func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.Work
 		return nil
 	}
 
-	if eraseErr := l.erase(ctx, e.ID, id, key, nil, false); eraseErr != nil { // what did not start left no trace in the runtime
+	// What did not start left no trace in the runtime; but if that did not answer, only its answer may have been lost.
+	if eraseErr := l.erase(ctx, e.ID, id, key, nil, false); eraseErr != nil || errors.Is(err, runtime.ErrUnavailable) {
 		l.containers.Update(id, func(one *worker) { one.key, one.starting, one.ending, one.stopped = key, false, &ending{}, true })
 		return err
 	}

@@ -263,6 +263,7 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling) {
 		default:
 			l.Log.Error("worker could not be started", "endpoint", e.ID, "waiting", d.Waiting, "error", err)
 			s.backOff(l.Clock.Now(), err.Error())
+			ids[0] = l.IDs.Worker() // the runtime may have something of the old one, with a key that is no more
 		}
 	}
 
