@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
@@ -51,26 +52,39 @@ func (l *Workers) Clear(ctx context.Context, _ string, on runtime.Runtime) error
 	})
 }
 
-// clearHost goes through what there is on a host: it keeps it, removes it, or else stops it.
+// clearHost goes through what there is on a host: it keeps it, removes it, or else stops it. Each may take its time to end: all do so at
+// the same time, and one that does not keeps no other from it.
 func clearHost(ctx context.Context, on runtime.Runtime, of func(id string) (keep, remove bool, err error)) error {
 	ids, err := on.List(ctx)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
+
+	var ends sync.WaitGroup
+	errs := make([]error, len(ids))
+	for i, id := range ids {
 		keep, remove, err := of(id)
-		switch {
-		case err != nil:
-			return err
-		case keep:
-		case remove:
-			err = on.Remove(ctx, id)
-		default:
-			err = on.Stop(ctx, id, stopGrace)
+		if err != nil || keep {
+			errs[i] = err
+			continue
 		}
-		if err != nil && !errors.Is(err, runtime.ErrUnknown) {
-			return err
-		}
+		ends.Go(func() { errs[i] = clearOne(ctx, on, id, remove) })
 	}
-	return nil
+	ends.Wait()
+	return errors.Join(errs...)
+}
+
+// clearOne removes what has the id, or else stops it, if that can be done in the time that it takes at most.
+func clearOne(ctx context.Context, on runtime.Runtime, id string, remove bool) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	if remove {
+		err = on.Remove(ctx, id)
+	} else {
+		err = on.Stop(ctx, id, stopGrace)
+	}
+	if errors.Is(err, runtime.ErrUnknown) {
+		return nil
+	}
+	return err
 }

@@ -133,3 +133,30 @@ func TestPods_ContainerOfWhichNothingIsKnownAtTheStartKeepsNoOtherPodWaiting(t *
 	require.Equal(t, before, y.pod(odd))
 	require.Empty(t, y.pods.Behind(odd))
 }
+
+// What does not end on a host that is back keeps nothing else there from its end, and is not waited for without end.
+func TestClear_ContainerThatDoesNotEndKeepsNoOtherFromIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t)
+		ids := []compute.PodID{y.running(nil), y.running(nil), y.running(nil)}
+		here := y.pod(ids[0]).HostID
+		for _, id := range ids {
+			y.act(id, compute.PodStop)
+		}
+		listed, err := y.host.List(t.Context())
+		require.NoError(t, err)
+		y.host.slow, y.host.stops, y.host.goOn = compute.PodID(listed[0]), make(chan struct{}, 1), make(chan struct{})
+		begin := time.Now()
+		require.ErrorIs(t, y.pods.Clear(t.Context(), here, y.host), context.DeadlineExceeded)
+		require.Equal(t, 30*time.Second, time.Since(begin))
+		for i, id := range listed {
+			state, err := y.host.Inspect(t.Context(), id)
+			require.NoError(t, err)
+			require.Equal(t, i > 0, state.Phase == runtime.Ended)
+		}
+
+		close(y.host.goOn)
+		require.NoError(t, y.pods.Clear(t.Context(), here, y.host))
+	})
+}
