@@ -64,7 +64,7 @@ func CheckPlace(place string) error {
 	prefix := strings.Trim(u.Path, "/")
 	for part := range strings.SplitSeq(prefix, "/") { // servers and proxies clean such names, or refuse them
 		if part == "." || part == ".." || part == "" && prefix != "" {
-			return errors.New("its prefix, s3://BUCKET/PREFIX, must have no part that is empty, . or ..")
+			return errors.New("its prefix, s3://BUCKET/PREFIX, must have no part that is ., .. or empty")
 		}
 	}
 	return nil
