@@ -144,6 +144,7 @@ func (w *work) run(before *earlier, c runtime.Config, u *undo) {
 		return w.loops.end()
 	})
 
+	w.use.queue.Afresh()
 	w.loops.running.Go(func() { w.use.timers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.workers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.webhooks.Run(w.loops.ctx) })

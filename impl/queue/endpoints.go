@@ -40,15 +40,14 @@ func (q *Queue) removeEndpoint(ctx context.Context, id compute.EndpointID) error
 	}
 
 	d.gone, d.absent = true, nil
+	d.endPolls() // who is just being given a job hands it back: it is none of those that are cancelled below
 	q.mu.Unlock()
 	if err := q.cancelAll(ctx, id); err != nil {
 		return err
 	}
 
 	q.mu.Lock()
-	for _, s := range d.workers {
-		s.endPolls()
-	}
+	d.endPolls()
 	d.serve()
 	q.mu.Unlock()
 	q.hooks.Demand()

@@ -53,6 +53,18 @@ func (q *Queue) renewLeases(now time.Time) {
 		return
 	}
 	q.lag = lag
+	q.afresh(now)
+}
+
+// Afresh begins every lease afresh: a start may take longer than one lasts, and no worker could say anything meanwhile (rule queue.lease.afresh).
+func (q *Queue) Afresh() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.afresh(q.clock.Now())
+}
+
+// afresh is Afresh for who has the lock.
+func (q *Queue) afresh(now time.Time) {
 	for _, h := range q.held {
 		h.until = now.Add(q.settings.Lease)
 	}
@@ -163,14 +175,23 @@ func (q *Queue) sweepHeld(ctx context.Context, now time.Time) (first error) {
 	due := func(h *lease) bool { return !now.Before(h.until) || !now.Before(h.overrun) }
 	for _, h := range q.heldThat(due) {
 		var err error
-		if now.Before(h.overrun) {
-			err = q.lost(ctx, h.endpoint, h.id, h.worker, "no worker reported in time")
-		} else {
+		switch {
+		case !now.Before(h.overrun):
 			err = q.overrun(ctx, h, now)
+		case q.isSilent(h, now):
+			err = q.lost(ctx, h.endpoint, h.id, h.worker, "no worker reported in time")
 		}
 		first = cmp.Or(first, err)
 	}
 	return first
+}
+
+// isSilent reports whether the lease of a job is over still: its worker may have been heard while the others that were due were seen to.
+func (q *Queue) isSilent(h heldJob, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.held[h.id]
+	return l != nil && l.worker == h.worker && !now.Before(l.until)
 }
 
 // overrun ends a job whose execution timeout is over.

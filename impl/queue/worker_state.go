@@ -147,6 +147,13 @@ func (s *workerState) endPolls() {
 	}
 }
 
+// endPolls ends what the workers wait for. The caller has the lock.
+func (d *dispatcher) endPolls() {
+	for _, s := range d.workers {
+		s.endPolls()
+	}
+}
+
 // forgettable reports whether nothing is lost when the worker is forgotten: berth did not start it, and it does nothing.
 func (s *workerState) forgettable() bool {
 	return !s.managed && len(s.jobs) == 0 && s.polls == 0
