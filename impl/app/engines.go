@@ -114,7 +114,7 @@ func (e *engines) warn(outer, hostName string) {
 }
 
 // refresh does what is to be done since the last time: it names the hosts to the runtimes, and clears those whose engines answer again
-// before anything is placed there. Nor is anything placed where it is not known what there is.
+// before anything is placed there.
 func (e *engines) refresh(ctx context.Context) error {
 	if err := e.name(); err != nil {
 		return err
@@ -133,10 +133,6 @@ func (e *engines) refresh(ctx context.Context) error {
 		}
 		if err := errors.Join(e.pods.cleared(ctx, one.HostID, p), e.workers.cleared(ctx, one.HostID, w)); err != nil {
 			errs = append(errs, err)
-			continue
-		}
-		if p.Unknown || w.Unknown {
-			e.placement.SetEngine(one.HostID, control.HostEngine{Reason: cmp.Or(p.Reason, w.Reason)})
 			continue
 		}
 		e.placement.SetEngine(one.HostID, control.HostEngine{Answers: true, Found: e.found(one, p.Has)})

@@ -19,17 +19,16 @@ type Engines interface {
 type Engine struct {
 	HostID  string
 	Address string
-	Ask     bool // what the host has is to be found out: see EngineState.Unknown
+	Ask     bool // what the host has is to be found out: see EngineState.Has
 }
 
 // EngineState is how the engine of a host is.
 type EngineState struct {
-	Asked   bool // it has answered, or failed to, at least once; and it was tried to find out what is to be found out
+	Asked   bool // it has answered, or failed to, at least once
 	Answers bool
-	Unknown bool    // what its host has is to be found out, and was not yet: what is there goes on, and nothing can be placed
 	Lost    bool    // it has not answered for so long that what is on the host counts as ended
 	Times   int     // how often it has begun to answer
-	Reason  string  // why it does not answer, or why it is Unknown
+	Reason  string  // why it does not answer
 	Has     Machine // what its host has, if that was to be found out
 }
 

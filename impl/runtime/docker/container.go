@@ -274,7 +274,6 @@ func (h *Runtime) published(c container.InspectResponse) (all []compute.Publishe
 // List gives the allocations of this owner of which there is a container or a persistent mount, and those that are being
 // started or could not be.
 func (h *Runtime) List(ctx context.Context) ([]string, error) {
-	queried := h.queried.Load()
 	containers, err := ask(ctx, func(ctx context.Context) (client.ContainerListResult, error) {
 		return h.engine.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: h.label()})
 	})
@@ -297,9 +296,6 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 	}
 	for _, v := range volumes.Items {
 		ids[v.Labels[labelAllocation]] = true
-	}
-	if queried || h.queried.Load() { // else what an earlier berth left of one is to be removed as what is nobody's
-		delete(ids, queryID)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

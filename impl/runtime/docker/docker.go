@@ -29,7 +29,6 @@ import (
 	"net/netip"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -111,7 +110,6 @@ type Runtime struct {
 	// networks is held for reading by who puts a container into a network, and for writing by who removes those without any.
 	networks sync.RWMutex
 
-	queried atomic.Bool // there may be the container of a query, which is no allocation
 	seen    seen
 	gpuTurn sync.Mutex // of who measures
 	gpus    gpuSample

@@ -19,9 +19,7 @@ const (
 	lookTick  = 5 * time.Second // between two looks at the engine of a host
 	lookTime  = 5 * time.Second // in which it must answer
 	queryTime = 5 * time.Minute // in which it must be found out which GPUs the host has, with pulling the image for that
-	queryWait = time.Minute     // at most, until that is tried again
 	mostQuery = 1 << 20         // bytes that are read of what that said
-	queryID   = "gpu-query"     // in place of an allocation's, of the container for that
 )
 
 // engine is the engine of one host, and how it is.
@@ -34,16 +32,13 @@ type engine struct {
 	answers atomic.Bool
 
 	mu       sync.Mutex
-	reached  bool                     // it answered the last ping
+	reached  bool                     // it answered the last ping: it is not lost, whatever else is not known of its host
 	since    time.Time                // when it began or ceased to answer
 	times    int                      // it began to
 	looked   bool                     // at least once
+	reason   string                   // what is the matter with it though it was reached; why it was not is for the log, as it names addresses
 	has      runtime.Machine          // what the host has
 	asked    bool                     // and that was found out
-	asking   bool                     // that is being found out
-	failures int                      // to find it out, in a row
-	askAgain time.Time                // after which it is tried again
-	reason   string                   // why it failed last
 	seen     map[string]runtime.State // of allocations, when they were looked at last
 	answer   context.Context          // ends when the engine ceases to answer
 	unanswer context.CancelCauseFunc
@@ -73,12 +68,16 @@ func (e *engine) watch() {
 	}
 }
 
-// look notes whether the engine answers, and has what its host has found out beside, if that is due.
+// look notes whether the engine answers.
 func (e *engine) look() {
 	ctx, cancel := context.WithTimeout(e.fleet.ctx, lookTime)
 	defer cancel()
 	err := e.Ping(ctx)
-	e.noteReached(err == nil)
+	reached := err == nil
+	e.noteReached(reached)
+	if reached && e.Ask && !e.leaving.Load() && !e.wasAsked() {
+		err = e.find()
+	}
 	if e.fleet.ctx.Err() != nil {
 		return
 	}
@@ -86,10 +85,10 @@ func (e *engine) look() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	first := !e.looked
+	e.looked = true
 	switch was := e.answers.Load(); {
 	case err == nil && !was:
 		e.since, e.reason = e.config.Clock.Now(), ""
-		e.failures, e.askAgain = 0, time.Time{}
 		e.times++
 		e.answer, e.unanswer = context.WithCancelCause(e.fleet.ctx)
 		e.answers.Store(true)
@@ -103,37 +102,11 @@ func (e *engine) look() {
 		if was || first {
 			e.config.Log.Warn("the engine of the host does not answer", "address", e.Address, "error", whole(err))
 		}
+		e.reason = ""
+		if reached {
+			e.reason = ": " + err.Error()
+		}
 	}
-
-	if err == nil && e.isToBeAsked() {
-		e.asking = true
-		e.fleet.work.Go(e.learn)
-	}
-	e.looked = e.looked || !e.asking
-}
-
-// isToBeAsked reports whether it is time to find out what the host has. The caller has the lock.
-func (e *engine) isToBeAsked() bool {
-	return e.Ask && !e.asked && !e.asking && !e.leaving.Load() && !e.config.Clock.Now().Before(e.askAgain)
-}
-
-// learn finds out what the host has. Where that fails, what is there goes on, and it is tried again later and later: each try is a container
-// there, or the pull of an image.
-func (e *engine) learn() {
-	err := e.do(e.fleet.ctx, e.find)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.asking, e.looked = false, true
-	if err == nil || e.fleet.ctx.Err() != nil {
-		return
-	}
-
-	if e.failures == 0 {
-		e.config.Log.Warn("what the host has could not be found out", "address", e.Address, "error", whole(err))
-	}
-	e.askAgain = e.config.Clock.Now().Add(min(queryWait, lookTick<<min(e.failures, 10)))
-	e.failures++
-	e.reason = ": " + err.Error()
 }
 
 // noteReached notes whether the last ping was answered.
@@ -177,17 +150,13 @@ func (e *engine) now() runtime.EngineState {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := runtime.EngineState{Asked: e.looked, Answers: e.answers.Load(), Times: e.times, Has: e.has, Unknown: e.Ask && !e.asked}
-	switch {
-	case s.Answers && s.Unknown:
-		s.Reason = "it is not known yet what it has" + e.reason
-		return s
-	case s.Answers:
+	s := runtime.EngineState{Asked: e.looked, Answers: e.answers.Load(), Times: e.times, Has: e.has}
+	if s.Answers {
 		return s
 	}
 	away := e.config.Clock.Now().Sub(e.since)
 	s.Lost = !e.reached && away >= e.fleet.config.LostAfter
-	s.Reason = fmt.Sprintf("its engine has not answered for %s", away.Round(time.Second))
+	s.Reason = fmt.Sprintf("its engine has not answered for %s%s", away.Round(time.Second), e.reason)
 	return s
 }
 
@@ -255,9 +224,15 @@ func with[T any](ctx context.Context, e *engine, call func(context.Context) (T, 
 	return answer, err
 }
 
+func (e *engine) wasAsked() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.asked
+}
+
 // find finds out what the host has.
-func (e *engine) find(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
+func (e *engine) find() error {
+	ctx, cancel := context.WithTimeout(e.fleet.ctx, queryTime)
 	defer cancel()
 	info, err := e.info(ctx)
 	if err != nil {
@@ -290,9 +265,7 @@ func (e *engine) noGPUs(err error) error {
 
 // query runs a command in a container that sees all GPUs of the host, and gives what it wrote.
 func (e *engine) query(ctx context.Context, command []string) (string, error) {
-	a := runtime.Allocation{ID: queryID, Image: e.fleet.config.QueryImage}
-	e.queried.Store(true)
-	defer e.queried.Store(false)
+	a := runtime.Allocation{ID: "gpu-query", Image: e.fleet.config.QueryImage}
 	if err := e.pull(ctx, a); err != nil {
 		return "", err
 	}

@@ -29,10 +29,6 @@ type fakeEngine struct {
 	containers map[string]bool // by their names: they are up
 	ended      map[string]any  // what else it says of one that is not up
 	looks      int             // at containers
-	nvidia     bool            // it has GPUs
-	exit       int             // with which what is waited for ends
-	queries    int             // containers that ask about the GPUs
-	held       chan struct{}   // what is waited for ends once this is closed; nil: at once
 }
 
 func newFakeEngine(t *testing.T) *fakeEngine {
@@ -80,22 +76,10 @@ func (f *fakeEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-f.ending.Done():
 		}
 		f.mu.Lock()
-	case what == "info" && f.nvidia:
-		say(http.StatusOK, map[string]any{"NCPU": 8, "MemTotal": 64 << 30, "Runtimes": map[string]any{nvidia: map[string]any{}}})
-	case what == "_ping", what == "info", what == "images", what == "volumes" && r.Method == http.MethodGet:
+	case what == "_ping", what == "info", what == "images":
 		say(http.StatusOK, map[string]any{})
-	case what == "containers" && name == "json":
-		all := []any{}
-		for name := range f.containers {
-			id := strings.TrimPrefix(name, "berth-o-")
-			all = append(all, map[string]any{"Id": name, "Names": []string{"/" + name}, "Labels": map[string]any{labelAllocation: id}})
-		}
-		say(http.StatusOK, all)
 	case what == "containers" && name == "create":
 		f.containers[r.URL.Query().Get("name")] = false
-		if r.URL.Query().Get("name") == "berth-o-"+queryID {
-			f.queries++
-		}
 		say(http.StatusCreated, map[string]any{"Id": "x"})
 	case what != "containers" || !has:
 		say(http.StatusNotFound, map[string]any{"message": "there is none"})
@@ -109,19 +93,6 @@ func (f *fakeEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			maps.Copy(state, f.ended)
 		}
 		say(http.StatusOK, map[string]any{"Id": name, "State": state, "Config": map[string]any{"Labels": map[string]any{}}, "HostConfig": map[string]any{}, "NetworkSettings": map[string]any{}})
-	case action == "wait":
-		if held := f.held; held != nil {
-			f.mu.Unlock()
-			select {
-			case <-held:
-			case <-r.Context().Done():
-			case <-f.ending.Done():
-			}
-			f.mu.Lock()
-		}
-		say(http.StatusOK, map[string]any{"StatusCode": f.exit})
-	case action == "logs":
-		w.WriteHeader(http.StatusOK)
 	default:
 		f.containers[name] = action == "start"
 		say(http.StatusNoContent, nil)

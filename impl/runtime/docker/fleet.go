@@ -164,7 +164,7 @@ func (f *Fleet) Ended() <-chan string { return f.ends.Out() }
 // Ping reports whether an engine answers on which something can be placed: ErrUnavailable, or the error of ctx.
 func (f *Fleet) Ping(ctx context.Context) error {
 	for _, e := range f.reached() {
-		if e != f.main && !e.now().Unknown {
+		if e != f.main {
 			return nil // it was looked a moment ago
 		}
 	}

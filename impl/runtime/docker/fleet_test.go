@@ -219,12 +219,11 @@ func TestFleet_AsksWhatAHostHas(t *testing.T) {
 		n.engines[i].Ask = true
 	}
 	require.NoError(t, n.SetEngines(n.engines, false))
-	known := func(s runtime.EngineState) bool { return s.Answers && !s.Unknown }
-	has := n.awaitEngine(t, 0, known).Has
+	has := n.awaitEngine(t, 0, func(s runtime.EngineState) bool { return s.Answers }).Has
 	require.Positive(t, has.VCPUs)
 	require.Positive(t, has.MemoryGB)
 	require.Empty(t, has.GPUs)
-	has = n.awaitEngine(t, 2, known).Has
+	has = n.awaitEngine(t, 2, func(s runtime.EngineState) bool { return s.Answers }).Has
 	require.Equal(t, []runtime.GPU{{ID: "GPU-1", Product: "NVIDIA L4"}, {ID: "GPU-2", Product: "NVIDIA L4"}}, has.GPUs)
 	require.Equal(t, "12.8", has.CUDA)
 	require.Empty(t, n.machines[2].Left(n.owner))
