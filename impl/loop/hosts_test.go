@@ -12,7 +12,6 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
-	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
@@ -51,13 +50,9 @@ func TestWorkers_EndWhenTheirHostLeaves(t *testing.T) {
 	s.step(0)
 	s.step(sim.DefaultBoot)
 	_, before := s.seen()
-	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
-	require.NoError(t, err)
+	j := s.busy(before[0])
 
-	_, err = s.queue.Take(t.Context(), "u", s.e.ID, before[0], 1)
-	require.NoError(t, err)
-
-	_, err = s.ctl.AddHost(t.Context(), control.Host{
+	_, err := s.ctl.AddHost(t.Context(), control.Host{
 		ID: "other", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
 	})
 	require.NoError(t, err)

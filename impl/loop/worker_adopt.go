@@ -87,8 +87,8 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 		if e.Declared != declared || l.has(w.ID) {
 			continue
 		}
-		ended, err := l.adopt(ctx, r, w, known, keys[w.ID])
-		left[w.ID] = !ended || err != nil
+		done, err := l.adopt(ctx, r, w, known, keys[w.ID])
+		left[w.ID] = !done || err != nil
 		if err != nil {
 			failed = append(failed, fmt.Errorf("worker %s: %w", w.ID, err))
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/sim"
 	"github.com/berthdev/berth/store"
@@ -23,10 +22,7 @@ func TestWorkers_EndWithTheServer(t *testing.T) {
 	s.step(0)
 	s.step(sim.DefaultBoot)
 	_, ids := s.seen()
-	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
-	require.NoError(t, err)
-	_, err = s.queue.Take(t.Context(), "u", s.e.ID, ids[0], 1)
-	require.NoError(t, err)
+	j := s.busy(ids[0])
 
 	ended, end := context.WithCancel(t.Context())
 	end()

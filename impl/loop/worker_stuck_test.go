@@ -129,10 +129,7 @@ func TestWorkers_OutliveAnErrorOfTheEngineAtTheStart(t *testing.T) {
 	s.step(0)
 	s.step(sim.DefaultBoot)
 	_, before := s.seen()
-	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
-	require.NoError(t, err)
-	_, err = s.queue.Take(t.Context(), "u", s.e.ID, before[0], 1)
-	require.NoError(t, err)
+	j := s.busy(before[0])
 
 	s.begin()
 	id := string(before[0])

@@ -196,10 +196,7 @@ func TestWorkers_CrashingOnesAreReplacedLaterAndLater(t *testing.T) {
 	}
 
 	_, ids := s.seen()
-	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
-	require.NoError(t, err)
-	_, err = s.queue.Take(t.Context(), "u", s.e.ID, ids[0], 1)
-	require.NoError(t, err)
+	j := s.busy(ids[0])
 	require.NoError(t, s.queue.Finish(t.Context(), "u", s.e.ID, ids[0], j.ID, queue.Report{}))
 
 	s.step(sim.DefaultBoot)
@@ -214,11 +211,7 @@ func TestWorkers_OutliveARestartWithTheirJobs(t *testing.T) {
 	s.step(0)
 	s.step(sim.DefaultBoot)
 	_, ids := s.seen()
-	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
-	require.NoError(t, err)
-
-	_, err = s.queue.Take(t.Context(), "u", s.e.ID, ids[0], 1)
-	require.NoError(t, err)
+	j := s.busy(ids[0])
 	gone := string(ids[1])
 	require.NoError(t, s.containers.Remove(t.Context(), gone))
 	require.NoError(t, s.containers.Start(t.Context(), runtime.Allocation{ID: "nobodys"}))
@@ -268,6 +261,15 @@ func TestWorkers_DeletedEndpointLeavesNone(t *testing.T) {
 	there, err := s.containers.List(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, there)
+}
+
+// busy has a worker of the endpoint take a job, which is submitted for it.
+func (s *service) busy(w compute.WorkerID) compute.Job {
+	j, err := s.queue.Run(s.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(s, err)
+	_, err = s.queue.Take(s.Context(), "u", s.e.ID, w, 1)
+	require.NoError(s, err)
+	return j
 }
 
 // rows gives what is stored of workers.
@@ -359,11 +361,7 @@ func TestWorkers_Drop(t *testing.T) {
 	s.step(0)
 	s.step(sim.DefaultBoot)
 	_, before := s.seen()
-	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
-	require.NoError(t, err)
-
-	_, err = s.queue.Take(t.Context(), "u", s.e.ID, before[0], 1)
-	require.NoError(t, err)
+	j := s.busy(before[0])
 	for range 3 {
 		s.workers.Drop()
 		s.step(time.Second)
