@@ -34,8 +34,8 @@ type Held struct {
 	log     *slog.Logger
 
 	decided bool
-	met     *met   // nil: the answer is as it was
-	of      string // the operation that met it
+	met     *met // nil: the answer is as it was
+	of      Call // that met it
 	began   time.Time
 	sent    int64 // bytes of the body
 }
@@ -127,7 +127,7 @@ func (h *Held) decide() error {
 
 	for _, c := range h.calls {
 		if m := h.script.meet(c, After, h.already || h.met != nil); m != nil {
-			h.met, h.of = m, c.Operation
+			h.met, h.of = m, c
 		}
 	}
 	if h.met == nil {
@@ -153,7 +153,7 @@ func (h *Held) End() error {
 		return h.send(h.body)
 	}
 
-	if err := h.met.end(h.of); err != nil {
+	if err := h.met.end(h.of.Operation); err != nil {
 		return err
 	}
 

@@ -18,6 +18,7 @@ type Call struct {
 	Resources []journal.Resource // ids in its path
 	KeyID     compute.KeyID
 	Body      func() []byte // as it was sent; it is asked for if a fault depends on it
+	Meets     func()        // is called once it meets a fault, before the latency of that; nil: nobody asks
 
 	entry *journal.Entry // with a copy of the body; nil: nothing asked for it
 }
@@ -132,12 +133,15 @@ func (s *Script) meet(c Call, when When, already bool) (first *met) {
 }
 
 // begin notes that the call met the fault, and lets its latency pass on the clock. The error is that of a context that ended.
-func (m *met) begin(ctx context.Context, operation string, clock compute.Clock, log *slog.Logger) error {
+func (m *met) begin(ctx context.Context, c Call, clock compute.Clock, log *slog.Logger) error {
+	if c.Meets != nil {
+		c.Meets()
+	}
 	journal.Of(ctx).Met(journal.Fault{
 		ID: m.ID, Operation: m.Operation, When: string(m.When), Latency: m.latency, Status: m.Status, Drop: m.Drop,
 		Half: m.Half, Garbage: m.Garbage, BytesPerSecond: m.BytesPerSecond,
 	})
-	log.Info("scripted fault", "fault", m.ID, "operation", operation, "when", string(m.When), "status", m.Status, "latency", m.latency, "drop", m.Drop)
+	log.Info("scripted fault", "fault", m.ID, "operation", c.Operation, "when", string(m.When), "status", m.Status, "latency", m.latency, "drop", m.Drop)
 	return compute.Sleep(ctx, clock, m.latency)
 }
 
@@ -163,7 +167,7 @@ func (s *Script) Show(ctx context.Context, c Call, clock compute.Clock, log *slo
 	if m == nil {
 		return false, nil
 	}
-	if err := m.begin(ctx, c.Operation, clock, log); err != nil {
+	if err := m.begin(ctx, c, clock, log); err != nil {
 		return true, err
 	}
 	return true, m.end(c.Operation)

@@ -82,9 +82,7 @@ func (h controlsHandlers) exec(c echo.Context, t shell.Target, p controls.ExecPo
 		return err
 	}
 	defer session.End()
-	if r.over != nil {
-		r.over() // the clock need not wait for it
-	}
+	r.isOver() // the clock need not wait for it
 
 	var tty *wire.Size
 	if value(p.Tty) {

@@ -148,6 +148,11 @@ func (s *Services) senseless(f *fault.Fault) (member, why string) {
 // called gives the call of an operation, as faults are matched with it.
 func (f *front) called(op *validate.Op, r *request) fault.Call {
 	c := fault.Call{Operation: f.id, Resources: r.resources(f.operationOf(r)), KeyID: r.caller.ID}
+	c.Meets = func() {
+		if r.over == nil { // a webhook, which counts from now on: its sleep does
+			_, r.over = f.Controls.Request()
+		}
+	}
 	c.Body = func() []byte {
 		if !op.HasBody || f.read(op, r) != nil {
 			return nil // check finds out the same, and says so
@@ -175,9 +180,9 @@ func (f *front) met(op *validate.Op, r *request, operation echo.HandlerFunc) (er
 	}
 
 	to := response.Writer
-	response.Writer = held
+	response.Writer, r.kept = held, true
 	defer func() {
-		response.Writer = to
+		response.Writer, r.kept = to, false
 		if !held.Begun() {
 			response.Committed, response.Status, response.Size = false, http.StatusOK, 0
 		}

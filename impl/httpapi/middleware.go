@@ -110,12 +110,17 @@ func asksForHTML(h http.Header) bool {
 func (s *Services) underWay(next handler) handler {
 	return func(r *request) error {
 		if path := r.Request().URL.Path; strings.HasPrefix(path, clockPath) && path != clockPath+"/sleep" || isInbox(path) || path == eventsPath {
+			defer func() { r.isOver() }()
 			return next(r)
 		}
 		answered, over := s.Controls.Request()
 		defer over()
 		r.over = over
-		r.Response().Before(answered)
+		r.Response().Before(func() {
+			if !r.kept { // else it is answered when it is over
+				answered()
+			}
+		})
 		return next(r)
 	}
 }

@@ -66,8 +66,16 @@ func (h *Handler) Meet(w http.ResponseWriter, r *http.Request, operation string,
 		return
 	}
 
-	call := fault.Call{Operation: operation, Resources: resources, KeyID: key, Body: func() []byte { return peek(r) }}
+	over := func() {}
+	defer func() { over() }()
+	call := fault.Call{
+		Operation: operation, Resources: resources, KeyID: key, Body: func() []byte { return peek(r) },
+		Meets: func() { _, over = s.Controls.Request() }, // it counts from now on: its sleep does
+	}
 	shown, err := s.Faults.Show(r.Context(), call, s.Clock, s.Log)
+	if r.Header.Get("Upgrade") != "" {
+		over() // it may last
+	}
 	if err == nil {
 		err = s.passed(w, r, shown, call, do)
 	}

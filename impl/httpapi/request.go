@@ -34,8 +34,16 @@ type request struct {
 	strange  error           // that there is no such edition
 	edition  int             // that it is answered in: a place in rest.Editions
 	over     func()          // it is under way no more; nil: nobody counts
+	kept     bool            // its answer is kept back, and a fault becomes of it or not
 	record   *journal.Record // nil: nobody records it
 	head     head
+}
+
+// isOver has the request be under way no more, as far as the clock is concerned.
+func (r *request) isOver() {
+	if r.over != nil {
+		r.over()
+	}
 }
 
 // head is where values of headers of an answer are that every answer has: with the request, in place of a list of one each.
