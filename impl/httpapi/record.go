@@ -241,7 +241,9 @@ func (x *recording) address() {
 func (r *request) resources(o *operation) (all []journal.Resource) {
 	for i, id := range r.ParamValues() {
 		if i < len(o.names) {
-			id = bareID(id)
+			if name := o.names[i]; name == "worker" || name == "job" {
+				id = bareID(id)
+			}
 			if r.Request().URL.RawPath != "" { // the router took the path as it was written: it has a slash that is escaped
 				if name, err := url.PathUnescape(id); err == nil {
 					id = name
