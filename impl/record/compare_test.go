@@ -217,6 +217,11 @@ func TestCompare_SaysWhenASideDoesNotAnswer(t *testing.T) {
 	require.Len(t, got, 1)
 	require.Contains(t, got[0], "unanswered answer an answer 127.0.0.1:1 does not answer: dial tcp")
 
+	nowhere := target(t, "http://127.0.0.1:1", "")
+	got, _ = found(t, record.Comparison{Left: nowhere, Right: nowhere}, nil, exchange(1, "GET", "/v2/own", "", 200, `{}`))
+	require.Len(t, got, 1, "also if it is the same one")
+	require.Contains(t, got[0], "unanswered answer 127.0.0.1:1 does not answer: dial tcp")
+
 	broken := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "10")
 		_, _ = io.WriteString(w, "{}")
