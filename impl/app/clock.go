@@ -26,6 +26,9 @@ func newClocks(c Config) clocks {
 	switch {
 	case c.TestControls:
 		settable := compute.NewSettableClock(running)
+		if !c.frozenAt.IsZero() {
+			settable = compute.NewFrozenClockWith(running, c.frozenAt)
+		}
 		return clocks{settable, running, settable}
 	case c.clock != nil:
 		return clocks{c.clock, running, nil}

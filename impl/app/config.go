@@ -78,8 +78,9 @@ type Config struct {
 	clock compute.Clock // nil: the machine's, or with TestControls one that can be set
 	probe probe         // what tests see of the start
 
-	controlsKey string // token of the test controls, which the rows have already; empty: a new one is made
-	frozen      bool   // the clock that tests set begins to stand still
+	controlsKey string    // token of the test controls, which the rows have already; empty: a new one is made
+	frozen      bool      // the clock that tests set begins to stand still
+	frozenAt    time.Time // and this is its time; zero: it goes on from where the rows say
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.

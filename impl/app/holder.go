@@ -79,15 +79,19 @@ func (h *holder) close() {
 	_ = h.again.end() // it never fails
 }
 
-// replace ends the service, puts the database of the file in the place of its own, and begins a new one. If that fails the service goes on with
-// what there was before.
-func (h *holder) replace(ctx context.Context, file string) (err error) {
+// replace ends the service, puts the database of the file in the place of its own, and begins a new one. A clock that stands still does so at the
+// time of the state; zero: at the one that the rows lead to. If it fails the service goes on with what there was before.
+func (h *holder) replace(ctx context.Context, file string, at time.Time) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.ground.config
 	controls := h.now.controls
 	mode, _ := controls.ClockMode()
 	c.controlsKey, c.frozen = controls.key, mode != ClockRunning // one that advances by itself runs while a worker has a job
+	was := c
+	if c.frozen {
+		c.frozenAt, was.frozenAt = at, controls.clock.Now()
+	}
 	ending := h.end()
 	c.loaded("ended")
 
@@ -95,7 +99,7 @@ func (h *holder) replace(ctx context.Context, file string) (err error) {
 	before := path + beforeLoad
 	remove := func() error { return sqlite.RemoveFiles(path) }
 	back := func() error { return setBack(before, path) }
-	begin := func() error { return h.begin(ctx, c) }
+	begin := func() error { return h.begin(ctx, was) }
 
 	if err := errors.Join(ending, sqlite.RemoveFiles(before)); err != nil {
 		return errors.Join(err, h.goBack(begin))
@@ -107,7 +111,7 @@ func (h *holder) replace(ctx context.Context, file string) (err error) {
 	err = os.Rename(file, path)
 	if err == nil {
 		c.loaded("replaced")
-		err = begin()
+		err = h.begin(ctx, c)
 	}
 	if err != nil {
 		return errors.Join(err, h.goBack(remove, back, begin))
@@ -215,13 +219,10 @@ func takeBack(path string) error {
 	return setBack(path+beforeLoad, path)
 }
 
-// longestSleep is longer than a request can sleep on the clock.
-const longestSleep = 2 * 366 * 24 * time.Hour
-
 // end ends the service, once the requests that it answers have ended, or had the time that they may take.
 func (h *holder) end() error {
 	err := h.early.all(false)
-	h.now.controls.clock.Advance(longestSleep) // who sleeps on it is answered
+	h.now.controls.clock.WakeAll() // who sleeps on it, or is held, is answered
 	ended, requests := make(chan struct{}), h.requests
 	h.requests = &sync.WaitGroup{} // those of the next service are not waited for, should some of these go on
 	go func() {

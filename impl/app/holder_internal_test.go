@@ -57,6 +57,24 @@ func TestHolder_BeginsAgainAfterALoadInWhichNothingBegan(t *testing.T) {
 	require.Len(t, ownKeys(s), 1, "and a state can be loaded")
 }
 
+func TestHolder_TimeGoesOnAfterALoadInWhichNothingBegan(t *testing.T) {
+	t.Parallel()
+	s, failures := holding(t)
+	before := s.Clock().Now()
+	failures.Store(1)
+	require.ErrorIs(t, s.LoadState(t.Context(), "first"), errPhase)
+	require.WithinDuration(t, before, s.Clock().Now(), time.Minute)
+	require.False(t, s.Clock().Frozen())
+
+	s.Clock().Freeze()
+	s.Clock().Advance(time.Hour)
+	before = s.Clock().Now()
+	failures.Store(1)
+	require.ErrorIs(t, s.LoadState(t.Context(), "first"), errPhase)
+	require.Equal(t, before, s.Clock().Now())
+	require.True(t, s.Clock().Frozen())
+}
+
 func TestHolder_ClosesWhileItTriesToBegin(t *testing.T) {
 	t.Parallel()
 	s, failures := holding(t)

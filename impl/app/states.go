@@ -175,12 +175,15 @@ func (c *controls) DeleteState(_ context.Context, name string) error {
 	}
 	c.saving.Lock()
 	defer c.saving.Unlock()
-	if err := os.Remove(file); errors.Is(err, fs.ErrNotExist) {
+	switch err := os.Remove(file); {
+	case errors.Is(err, fs.ErrNotExist):
 		return noState(name)
-	} else if err != nil {
+	case err != nil:
 		return err
+	case c.config.Ephemeral:
+		return nil
 	}
-	return nil
+	return atomicfile.SyncDir(filepath.Dir(file))
 }
 
 // LoadState puts a state in the place of what the server has: as if it were started again on the rows of the state. The key of the test controls,
@@ -209,34 +212,37 @@ func (c *controls) LoadState(ctx context.Context, name string) (err error) {
 
 	ctx = context.WithoutCancel(ctx) // half a state is none
 	half := filepath.Join(c.config.Data, databaseFile+".loading")
-	if err := c.prepare(ctx, file, half); errors.Is(err, fs.ErrNotExist) {
+	at, err := c.prepare(ctx, file, half)
+	if errors.Is(err, fs.ErrNotExist) {
 		return noState(name)
 	} else if err != nil {
 		return errors.Join(err, sqlite.RemoveFiles(half))
 	}
 	c.config.loaded("prepared")
-	return errors.Join(h.replace(ctx, half), sqlite.RemoveFiles(half))
+	c.SetStorage("") // what the service that ends could not write is not kept anyway
+	return errors.Join(h.replace(ctx, half, at), sqlite.RemoveFiles(half))
 }
 
-// prepare makes a database of the state that the server can go on with.
-func (c *controls) prepare(ctx context.Context, file, to string) (err error) {
+// prepare makes a database of the state that the server can go on with, and gives the time at which the state was saved; zero: it is the database of
+// a server.
+func (c *controls) prepare(ctx context.Context, file, to string) (at time.Time, err error) {
 	if _, err := os.Stat(file); err != nil {
-		return err
+		return at, err
 	}
 	db, err := sqlite.OpenState(ctx, file, to, compute.SystemClock{})
 	if err != nil {
-		return &compute.Error{Code: compute.Conflict, Detail: err.Error(), Cause: err}
+		return at, &compute.Error{Code: compute.Conflict, Detail: err.Error(), Cause: err}
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := c.checkSealed(ctx, db); err != nil {
-		return err
+		return at, err
 	}
 
 	own, err := c.ownKey(ctx)
 	if err != nil {
-		return err
+		return at, err
 	}
-	return db.Write(ctx, func(tx store.Tx) error {
+	err = db.Write(ctx, func(tx store.Tx) error {
 		s, found, err := tx.TakeState()
 		if err != nil {
 			return err
@@ -252,8 +258,10 @@ func (c *controls) prepare(ctx context.Context, file, to string) (err error) {
 		if !found { // the database of a server: its time goes on as after a stop
 			return nil
 		}
-		return goOn(tx, s.SavedAt)
+		at = s.SavedAt
+		return goOn(tx, at)
 	})
+	return at, err
 }
 
 // goOn has the time go on from where it was when the state was saved: what falls due, and what runs costs. The time of day is another

@@ -106,6 +106,33 @@ func TestStates_LoadGoesBack(t *testing.T) {
 	require.Equal(t, 204, status, "and it goes on")
 }
 
+func TestStates_AClockThatStandsStillComesBackWhereItStood(t *testing.T) {
+	t.Parallel()
+	s := seededServer(t, app.Config{})
+	s.Clock().Freeze()
+	saved := s.Clock().Now().Truncate(time.Millisecond)
+	require.NoError(t, s.SaveState(t.Context(), "first"))
+	for range 2 {
+		require.NoError(t, s.Advance(t.Context(), time.Hour))
+		require.NoError(t, s.LoadState(t.Context(), "first"))
+		require.Equal(t, saved, s.Clock().Now())
+	}
+}
+
+func TestStates_LoadGoesBackWhileTheStorageTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	s := seededServer(t, app.Config{})
+	require.NoError(t, s.SaveState(t.Context(), "first"))
+	status, _ := call(t, "PUT", s.URL()+"/_berth/storage", s.ControlsKey(), `{"state":"full"}`)
+	require.Equal(t, 200, status)
+	require.NotEmpty(t, podsOf(t, s)) // which counts a request that cannot be noted
+	status, _ = call(t, "POST", s.URL()+"/v2/global-volumes", seededKey, `{"name":"more"}`)
+	require.Equal(t, 503, status)
+	require.NoError(t, s.LoadState(t.Context(), "first"))
+	status, _ = call(t, "POST", s.URL()+"/v2/global-volumes", seededKey, `{"name":"more"}`)
+	require.Equal(t, 201, status)
+}
+
 func TestStates_LoadHasAClockStandStillThatWentByItself(t *testing.T) {
 	t.Parallel()
 	s := seededServer(t, app.Config{})

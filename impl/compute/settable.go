@@ -49,9 +49,12 @@ func NewSettableClock(with *RunningClock) *SettableClock {
 func (c *SettableClock) Running() *RunningClock { return c.system }
 
 // NewFrozenClock makes a clock that stands still and shows t.
-func NewFrozenClock(t time.Time) *SettableClock {
-	c := NewSettableClock(NewRunningClock())
-	c.frozen = t.UTC()
+func NewFrozenClock(t time.Time) *SettableClock { return NewFrozenClockWith(NewRunningClock(), t) }
+
+// NewFrozenClockWith makes a clock that runs with another one once it is resumed, and shows t until then.
+func NewFrozenClockWith(with *RunningClock, t time.Time) *SettableClock {
+	c := NewSettableClock(with)
+	c.frozen, c.paused = t.UTC(), with.Paused()
 	return c
 }
 
@@ -147,7 +150,7 @@ func (c *SettableClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.move(d)
-	c.ring(func(*ring) bool { return true })
+	c.ring(c.isDue)
 }
 
 // GoTo is Advance to t, unless the clock shows a later time already, but wakes none of those who Sleep, Pause or Await: Wake does, once what is due at
@@ -156,15 +159,25 @@ func (c *SettableClock) GoTo(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.move(max(0, t.Sub(c.now())))
-	c.ring(func(r *ring) bool { return r.why == listens })
+	c.ring(func(r *ring) bool { return c.isDue(r) && r.why == listens })
 }
 
 // Wake wakes who waits for a time that has come.
 func (c *SettableClock) Wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.ring(c.isDue)
+}
+
+// WakeAll wakes all who wait, whether their time has come or not: they are to end.
+func (c *SettableClock) WakeAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.ring(func(*ring) bool { return true })
 }
+
+// isDue reports whether the time has come that somebody waits for. The caller has the lock.
+func (c *SettableClock) isDue(r *ring) bool { return !r.due.After(c.now()) }
 
 // move sets the clock forward. The caller has the lock, and rings.
 func (c *SettableClock) move(d time.Duration) {
@@ -182,11 +195,11 @@ func (c *SettableClock) move(d time.Duration) {
 	}
 }
 
-// ring rings for those whose time has come, in that order. The caller has the lock.
+// ring rings for those, in the order of their times. The caller has the lock.
 func (c *SettableClock) ring(those func(r *ring) bool) {
 	var due []*ring
 	for r := range c.rings {
-		if !r.due.After(c.now()) && those(r) {
+		if those(r) {
 			due = append(due, r)
 		}
 	}
