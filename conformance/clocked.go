@@ -207,6 +207,17 @@ var _ = area(func() {
 		require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
 	})
 
+	waited("queue.stop.lost", []string{"ping", "stopJobs"}, 30*time.Second, func(c *Check) {
+		worker, id := c.worker("late"), c.submit(job)
+		c.takeJob(worker, id)
+		c.passes(30 * time.Second)
+		require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		require.Equal(c, 200, c.Queue("GET", "ping/"+worker+"?job_id="+id, "").Status)
+		require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
+		c.takeJob("other", id)
+		c.done("other", id, `{}`)
+	})
+
 	waited("queue.stop.again", []string{"ping", "stopJobs"}, 22*time.Second, func(c *Check) {
 		worker, id := c.worker("stubborn"), c.submit(job)
 		c.takeJob(worker, id)

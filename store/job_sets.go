@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -38,8 +37,8 @@ type Take struct {
 	Worker compute.WorkerID
 	Jobs   []compute.JobID
 	Enough int // bytes of inputs and S3Configs: the take ends with the job with which it has so many; 0: it never has enough
-	// Taken is called after the commit with the jobs that were IN_QUEUE, in their order, how many at the end it did not come to, and the time.
-	Taken func(jobs []TakenJob, left int, now time.Time)
+	// Taken is called after the commit with the jobs that were IN_QUEUE, in their order, and how many at the end it did not come to.
+	Taken func(jobs []TakenJob, left int)
 }
 
 // TakenJob is a job as it was taken: IN_PROGRESS, with one attempt more.
@@ -103,8 +102,8 @@ func (t Take) In(tx Queue) error {
 		came++
 	}
 
-	left, now := len(t.Jobs)-came, tx.Now()
-	tx.AfterCommit(func() { t.Taken(taken, left, now) })
+	left := len(t.Jobs) - came
+	tx.AfterCommit(func() { t.Taken(taken, left) })
 	return nil
 }
 

@@ -114,7 +114,7 @@ func TestLog_MakesOneEventOfAWindow(t *testing.T) {
 	r := log.Follow("")
 	defer r.Close()
 	require.NoError(t, s.SubmitJob(t.Context(), &store.Submission{Job: job, Input: []byte(`{}`)}))
-	require.NoError(t, s.TakeJobs(t.Context(), store.Take{Worker: "w", Jobs: []compute.JobID{job.ID}, Taken: func([]store.TakenJob, int, time.Time) {}}))
+	require.NoError(t, s.TakeJobs(t.Context(), store.Take{Worker: "w", Jobs: []compute.JobID{job.ID}, Taken: func([]store.TakenJob, int) {}}))
 	ended := job
 	ended.Status, ended.WorkerID, ended.Attempt = compute.JobCompleted, "w", 1
 	require.NoError(t, s.EndJob(t.Context(), store.JobEnd{Job: ended, Was: store.JobGuard{Status: compute.JobInProgress, Worker: "w", Attempt: 1}}))

@@ -128,6 +128,9 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	for _, t := range taken {
 		h.note(c, "job", string(t.ID))
 	}
+	if sizeOf(taken) > sentAtOnce {
+		defer h.Queue.OnItsWay(taken)()
+	}
 	if err = answer(taken); err == nil {
 		err = http.NewResponseController(c.Response().Writer).Flush() // only now it shows that the worker has hung up
 	}
@@ -136,6 +139,17 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	}
 
 	return err
+}
+
+// sentAtOnce is how many bytes of jobs the system takes without the client, as a rule: what is longer is under way for a while.
+const sentAtOnce = 64 << 10
+
+// sizeOf gives about how many bytes the jobs are for their worker.
+func sizeOf(taken []jobs.Taken) (size int) {
+	for i := range taken {
+		size += len(taken[i].Input) + taken[i].InputSize + len(taken[i].S3Config)
+	}
+	return size
 }
 
 // StopJobs is GET /v2/{endpointId}/job-stop/{workerId}.

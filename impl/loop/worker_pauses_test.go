@@ -104,6 +104,33 @@ func TestWorkers_ThatRanForAWhileMakeTheNextOneWaitAsAtFirst(t *testing.T) {
 	}
 }
 
+// TestWorkers_ThatHangAreReplaced: they were at work, and say nothing any more.
+func TestWorkers_ThatHangAreReplaced(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, nil)
+	s.step(0)
+	s.step(sim.DefaultBoot)
+	_, before := s.seen()
+	s.busy(before[0])
+	s.clock.Advance(30 * time.Second)
+	require.NoError(t, s.queue.Sweep(t.Context()))
+	require.Equal(t, s.clock.Now().Add(90*time.Second), s.workers.Next())
+	s.step(90*time.Second - time.Millisecond)
+	_, now := s.seen()
+	require.Equal(t, before, now)
+
+	s.step(time.Millisecond)
+	id, reason, err := s.ended()
+	require.NoError(t, err)
+	require.Equal(t, before[0], id)
+	require.Equal(t, "the worker was up and sent no request for too long", firstLine(reason))
+	require.Equal(t, compute.PauseFailing, s.workers.Pause(s.e.ID).Cause)
+	s.step(time.Second)
+	statuses, now := s.seen()
+	require.Equal(t, []compute.WorkerStatus{initializing}, statuses)
+	require.NotEqual(t, before, now)
+}
+
 func TestWorkers_ThatSendNoRequestAreReplacedLater(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, nil)

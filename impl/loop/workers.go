@@ -198,6 +198,7 @@ func (l *Workers) Next() time.Time {
 			if w.Status == compute.WorkerIdle || w.Status == compute.WorkerUnhealthy && d.Endpoint.Type == compute.LoadBalancer {
 				note(w.IdleSince.Add(d.Endpoint.IdleTimeout))
 			}
+			note(w.HangsAt)
 		}
 
 		if d.Waiting > 0 && d.Overdue == 0 && d.Endpoint.Type != compute.LoadBalancer && d.Endpoint.WorkersMax > 0 {
@@ -292,7 +293,10 @@ func (l *Workers) logMissing(e compute.EndpointID, s *scaling) {
 // silentStart is the ending of a worker that was started and sent no request.
 var silentStart = ending{why: "the worker sent no request within " + initLimit.String(), alone: true}
 
-// giveUp ends the workers that were started and never sent a request, or that have not been healthy for as long.
+// silence is the ending of a worker that was at work and says nothing any more.
+var silence = ending{why: "the worker was up and sent no request for too long", alone: true}
+
+// giveUp ends the workers that were started and never sent a request, that have not been healthy for as long, or that hang.
 func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 	for _, w := range d.Workers {
 		known, ok := l.containers.Memory(w.ID)
@@ -310,6 +314,11 @@ func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 			l.Log.Error("worker never sent a request", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
 			s.backOff(now, "worker "+string(w.ID)+": "+silentStart.why)
 			l.stop(d.Endpoint.ID, w.ID, silentStart)
+		}
+		if hangs := !w.HangsAt.IsZero() && !now.Before(w.HangsAt); ok && hangs && !w.Draining {
+			l.Log.Error("worker hangs: it sends no requests any more", "endpoint", d.Endpoint.ID, "worker", w.ID)
+			s.backOff(now, "worker "+string(w.ID)+": "+silence.why)
+			l.stop(d.Endpoint.ID, w.ID, silence)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Ping extends the leases of those named jobs that the worker holds. A job that it lost and does not name it may have again, and one that
-// it runs although it was cancelled or has timed out it is asked to stop, also if memory was lost since (rule queue.stop.named). The ids
-// are sorted in place.
+// it names it is asked to stop (rule queue.stop.lost), as it is one that was cancelled or has timed out, also if memory was lost since (rule
+// queue.stop.named). The ids are sorted in place.
 func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) error {
 	strange, err := q.ping(user, e, w, eachOnce(ids)) // each once without the lock: a ping may name very many
 	if len(strange) > 0 {
@@ -31,14 +31,17 @@ func (q *Queue) ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	}
 	q.worker(d, w).pinged = true // from its first one on, its pings alone count
 
-	s := q.see(d, w)
-	for id := range d.lost {
-		if !names(ids, id) {
+	s, now := q.see(d, w), q.clock.Now()
+	for id, losers := range d.lost {
+		switch {
+		case !names(ids, id):
 			d.stopped(w, id)
+		case slices.Contains(losers, w) && !s.isToStop(id):
+			s.stop(id, now) // whatever it makes of it, nobody gets it
 		}
 	}
 
-	s.stillRuns(ids, q.clock.Now())
+	s.stillRuns(ids, now)
 	s.named, strange = q.named(s, w, ids)
 	for _, id := range ids {
 		q.extendHeld(e, id, w)

@@ -66,6 +66,30 @@ func TestPing_JobThatEndedBeforeARestartIsStopped(t *testing.T) {
 	}
 }
 
+// A worker that comes back from a silence is asked to stop what it lost meanwhile, and may have it again once it has.
+func TestPing_LostJobIsStopped(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	id := b.run(queue.Submission{})
+	require.Equal(t, []compute.JobID{id}, b.take("w", 1))
+	b.ping(id)
+	b.sweepAfter(30 * time.Second)
+	require.NoError(t, b.queue.Ping(user, b.endpoint, "other", []compute.JobID{id}))
+	require.Empty(t, b.toStop("other"), "it never had it")
+
+	b.ping(id)
+	require.Equal(t, []compute.JobID{id}, b.toStop("w"))
+	b.ping(id)
+	require.Empty(t, b.toStop("w"), "it was told just now")
+	b.clock.Advance(10 * time.Second)
+	b.ping(id)
+	require.Equal(t, []compute.JobID{id}, b.toStop("w"), "it may not have read it")
+	b.ping()
+	require.Equal(t, []compute.JobID{id}, b.take("w", 1))
+	b.ping(id)
+	require.Empty(t, b.toStop("w"), "it is its own again")
+}
+
 // Nobody is asked to stop what is not theirs to stop.
 func TestPing_JobThatIsNotItsOwnIsNotStopped(t *testing.T) {
 	t.Parallel()

@@ -77,8 +77,18 @@ type lease struct {
 	endpoint compute.EndpointID
 	worker   compute.WorkerID
 	turn     int64     // its place among the takes
+	onItsWay bool      // to its worker, which cannot say anything of it yet: the lease has not begun
 	until    time.Time // without a heartbeat: the job is lost
 	overrun  time.Time // end of its execution timeout
+}
+
+// isOver reports whether the job is lost unless its worker is heard of.
+func (l *lease) isOver(now time.Time) bool { return !l.onItsWay && !now.Before(l.until) }
+
+// storedAs notes the job as it was stored, which may be at another time than that at which it was handed over.
+func (l *lease) storedAs(j compute.Job) {
+	j.S3Config = nil // handed over
+	l.job, l.overrun = j, j.TakenAt.Add(j.ExecutionTimeout)
 }
 
 // New loads the endpoints and the jobs and makes a Queue. Every job in progress gets a fresh lease: its worker could not
@@ -181,7 +191,7 @@ func (q *Queue) replace(m memory) {
 	q.memory, q.lag = m, compute.Lag(q.clock)
 }
 
-// hold notes a job in progress.
+// hold notes a job in progress, whose lease begins now.
 func (m *memory) hold(j compute.Job, now time.Time, length time.Duration) {
 	m.release(j.ID, now) // whoever had it
 	j.S3Config = nil     // handed over

@@ -188,8 +188,11 @@ func (s *submission) wasStored(j compute.Job) {
 	defer s.queue.mu.Unlock()
 
 	if s.early {
-		if s.queue.held[j.ID] == nil { // memory was made anew meanwhile
-			s.queue.hold(j, j.TakenAt, s.queue.settings.Lease)
+		switch h := s.queue.held[j.ID]; {
+		case h == nil: // memory was made anew meanwhile
+			s.queue.hold(j, s.queue.clock.Now(), s.queue.settings.Lease)
+		case h.worker == j.WorkerID:
+			h.storedAs(j)
 		}
 		return
 	}
@@ -232,7 +235,7 @@ func (s *submission) after(err error) {
 
 // handOver gives a job that is stored as taken, or about to be, to its worker. The caller has the lock.
 func (q *Queue) handOver(t *heldTake, j compute.Job, input json.RawMessage) {
-	q.hold(j, j.TakenAt, q.settings.Lease)
+	q.hold(j, q.clock.Now(), q.settings.Lease)
 	taken := &Taken{Job: j, Input: input}
 	if len(input) > compute.PieceSize { // its memory is not the worker's to hold
 		taken.Input, taken.InputSize = nil, len(input)

@@ -14,8 +14,8 @@ import (
 // sweepBatch bounds how long one transaction of a sweep holds up the others: by about 1 ms.
 const sweepBatch = 25
 
-// silence is how long a worker that berth did not start may say nothing before it is forgotten; it is longer than any
-// hold and any ping interval.
+// silence is how long a worker may say nothing before it is forgotten, or ended if berth started it; it is longer than any hold and any
+// ping interval.
 const silence = 2 * time.Minute
 
 // pauseShare is which part of a lease may pass without pings, in a pause or a step of the clock, before every lease begins afresh: the
@@ -102,7 +102,7 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 
 	for _, h := range q.held {
 		due := h.overrun
-		if h.until.Before(due) {
+		if h.until.Before(due) && !h.onItsWay {
 			due = h.until
 		}
 		if next.IsZero() || due.Before(next) {
@@ -172,7 +172,7 @@ func (q *Queue) Clear() {
 
 // sweepHeld ends what ran too long and takes jobs from workers that went silent. One that fails holds up no other.
 func (q *Queue) sweepHeld(ctx context.Context, now time.Time) (first error) {
-	due := func(h *lease) bool { return !now.Before(h.until) || !now.Before(h.overrun) }
+	due := func(h *lease) bool { return h.isOver(now) || !now.Before(h.overrun) }
 	for _, h := range q.heldThat(due) {
 		var err error
 		switch {
@@ -191,7 +191,7 @@ func (q *Queue) isSilent(h heldJob, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.held[h.id]
-	return l != nil && l.worker == h.worker && !now.Before(l.until)
+	return l != nil && l.worker == h.worker && l.isOver(now)
 }
 
 // overrun ends a job whose execution timeout is over.

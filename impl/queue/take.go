@@ -163,8 +163,9 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 		left  int  // jobs at the end that it did not come to
 		ends  bool // the worker, meanwhile
 	}
-	err := q.store.TakeJobs(context.WithoutCancel(ctx), store.Take{Worker: w, Jobs: ids, Enough: enoughInput, Taken: func(jobs []Taken, left int, now time.Time) {
+	err := q.store.TakeJobs(context.WithoutCancel(ctx), store.Take{Worker: w, Jobs: ids, Enough: enoughInput, Taken: func(jobs []Taken, left int) {
 		got.taken, got.left = jobs, left
+		now := q.clock.Now() // the commit may have taken long
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		for _, t := range jobs {
@@ -195,6 +196,28 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 		return nil, ctx.Err()
 	}
 	return got.taken, nil
+}
+
+// OnItsWay has the leases of jobs that are being sent to their worker begin when they have arrived, since long inputs over a slow line take
+// longer than a lease. They are to arrive, or to be handed back, as soon as it is known.
+func (q *Queue) OnItsWay(taken []Taken) (arrived func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var sent []*lease
+	for _, t := range taken {
+		if h := q.held[t.ID]; h != nil && h.worker == t.WorkerID {
+			h.onItsWay = true
+			sent = append(sent, h)
+		}
+	}
+
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		for _, h := range sent {
+			h.onItsWay, h.until = false, q.clock.Now().Add(q.settings.Lease)
+		}
+	}
 }
 
 // requeue puts jobs that nobody got back to the front.

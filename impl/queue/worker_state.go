@@ -20,6 +20,7 @@ type stopping struct {
 type workerState struct {
 	managed   bool  // started by us
 	scripted  bool  // what it does is said by a script
+	empty     bool  // nothing runs in it: it says nothing by itself
 	version   int64 // of the release that it is made of, if it is managed
 	seen      bool  // has spoken since it was started
 	up        bool  // its container is up, and it is ready by that

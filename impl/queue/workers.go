@@ -139,6 +139,7 @@ type WorkerView struct {
 	Stale     bool // it is made of an earlier release than the latest
 	Unseen    bool // it has sent no request yet: of what waits, it has been offered nothing
 	IdleSince time.Time
+	HangsAt   time.Time // when it will have said nothing for too long; zero: it has a job or waits for one, or nobody expects it to speak
 	Requests  int       // in progress, where the endpoint balances load
 	Sick      time.Time // since when it has not been healthy there; zero: it is
 	Reason    string    // why it is not, for people
@@ -202,6 +203,7 @@ func (q *Queue) Demands() []Demand {
 	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.renewLeases(now) // or a pause of the server would be their silence
 
 	var demands []Demand
 	for _, e := range slices.Sorted(maps.Keys(q.dispatchers)) {
@@ -232,7 +234,8 @@ func (q *Queue) Demands() []Demand {
 
 			one.Workers = append(one.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
-				Stale: s.version < d.endpoint.Version, Unseen: !s.seen, Requests: s.requests, Sick: s.sick, Reason: s.reason(),
+				Stale: s.version < d.endpoint.Version, Unseen: !s.seen, HangsAt: q.hangsAt(d, s), Requests: s.requests, Sick: s.sick,
+				Reason: s.reason(),
 			})
 		}
 
@@ -240,6 +243,16 @@ func (q *Queue) Demands() []Demand {
 	}
 
 	return demands
+}
+
+// hangsAt gives when a worker is taken for one that hangs, if it says nothing before: it had spoken, and has lost what it had. A handler that
+// holds up all of its process may do that. The caller has the lock.
+func (q *Queue) hangsAt(d *dispatcher, s *workerState) time.Time {
+	speaks := s.managed && s.seen && !s.empty && !s.scripted && d.endpoint.Type != compute.LoadBalancer
+	if !speaks || len(s.jobs) > 0 || s.polls > 0 {
+		return time.Time{}
+	}
+	return s.lastSeen.Add(max(silence, 2*q.settings.Lease))
 }
 
 // WorkerStarted notes that berth is starting the worker, made of a version of the endpoint's releases.
@@ -265,22 +278,24 @@ func (q *Queue) WorkerWaits(e compute.EndpointID, w compute.WorkerID, reason str
 	}
 }
 
-// WorkerUp notes that the container of a worker that berth started is up. Of one that says nothing, since nothing runs in it, nothing more
-// ever comes: it is ready by that.
-func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, silent bool) {
+// WorkerUp notes that the container of a worker that berth started is up. Of an empty one, in which nothing runs, nothing more ever comes: it
+// is ready by that.
+func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, empty bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	d := q.dispatchers[e]
+	if d == nil || !empty {
+		return
+	}
+
+	s := d.worker(w)
+	s.empty = true
 	switch {
-	case d == nil:
-	case !silent:
 	case d.endpoint.Type == compute.LoadBalancer:
 		q.see(d, w)
 		d.serve()
-	default:
-		if s := d.worker(w); !s.seen {
-			s.up, s.idleSince = true, q.clock.Now()
-		}
+	case !s.seen:
+		s.up, s.idleSince = true, q.clock.Now()
 	}
 }
 

@@ -240,7 +240,7 @@ func TestJobSets_RunSideBySide(t *testing.T) {
 				})
 			},
 			func() error {
-				return groupcommit.TakeJobs(t.Context(), g, store.Take{Taken: func([]store.TakenJob, int, time.Time) { note("taken") }})
+				return groupcommit.TakeJobs(t.Context(), g, store.Take{Taken: func([]store.TakenJob, int) { note("taken") }})
 			},
 			func() error {
 				return groupcommit.EndJob(t.Context(), g, store.JobEnd{Job: compute.Job{ID: "ended"}, Ended: func(compute.Job) { note("ended") }})

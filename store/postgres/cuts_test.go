@@ -117,7 +117,7 @@ func (o *owned) group(at func()) *round {
 			return o.store.SubmitJob(ctx, &store.Submission{Job: job(r.submitted), Input: json.RawMessage(`1`), Stored: func(compute.Job) { r.effects[0]++ }})
 		},
 		func(ctx context.Context) error {
-			return o.store.TakeJobs(ctx, store.Take{Worker: "w", Jobs: []compute.JobID{r.taken}, Taken: func(jobs []store.TakenJob, _ int, _ time.Time) { r.effects[1] += len(jobs) }})
+			return o.store.TakeJobs(ctx, store.Take{Worker: "w", Jobs: []compute.JobID{r.taken}, Taken: func(jobs []store.TakenJob, _ int) { r.effects[1] += len(jobs) }})
 		},
 		func(ctx context.Context) error {
 			return o.store.EndJob(ctx, store.JobEnd{Job: ended, Was: was, Ended: func(compute.Job) { r.effects[2]++ }})

@@ -96,7 +96,7 @@ func (o *tenant) life(ctx context.Context, t *testing.T, name string) (all []*fa
 				return db.SubmitJob(context.Background(), &store.Submission{Job: j, Input: json.RawMessage(`1`), Stored: func(compute.Job) { f.effects++ }})
 			},
 			func(db *postgres.DB) error {
-				taken := func(jobs []store.TakenJob, _ int, _ time.Time) { f.effects += len(jobs) }
+				taken := func(jobs []store.TakenJob, _ int) { f.effects += len(jobs) }
 				return db.TakeJobs(context.Background(), store.Take{Worker: took.WorkerID, Jobs: []compute.JobID{f.id}, Taken: taken})
 			},
 			func(db *postgres.DB) error { return db.EndJob(context.Background(), end) },

@@ -28,7 +28,7 @@ func TestDB_AJobsMovesTakeTwoWaysThereAndBack(t *testing.T) {
 		return o.store.SubmitJob(ctx, &store.Submission{Job: j, Input: json.RawMessage(`1`), Assign: func() compute.WorkerID { return "" }})
 	}
 	take := func(ctx context.Context) error {
-		return o.store.TakeJobs(ctx, store.Take{Worker: "w", Jobs: []compute.JobID{job.ID}, Taken: func([]store.TakenJob, int, time.Time) {}})
+		return o.store.TakeJobs(ctx, store.Take{Worker: "w", Jobs: []compute.JobID{job.ID}, Taken: func([]store.TakenJob, int) {}})
 	}
 	end := func(ctx context.Context) error {
 		ended := job

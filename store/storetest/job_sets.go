@@ -57,10 +57,7 @@ func jobSets(t *testing.T, open Open) {
 
 	var taken []store.TakenJob
 	left := 0
-	take := store.Take{Worker: "v", Jobs: []compute.JobID{"waits", "taken", "unknown", "nobody"}, Taken: func(jobs []store.TakenJob, rest int, now time.Time) {
-		taken, left = jobs, rest
-		require.Equal(t, clock.Now(), now)
-	}}
+	take := store.Take{Worker: "v", Jobs: []compute.JobID{"waits", "taken", "unknown", "nobody"}, Taken: func(jobs []store.TakenJob, rest int) { taken, left = jobs, rest }}
 	require.NoError(t, s.TakeJobs(ctx, take))
 	require.Len(t, taken, 2)
 	require.Equal(t, []compute.JobID{"waits", "nobody"}, []compute.JobID{taken[0].ID, taken[1].ID})
@@ -115,7 +112,7 @@ func boundedTakes(t *testing.T, open Open) {
 
 	take := func(enough int) (taken []compute.JobID) {
 		left := 0
-		require.NoError(t, s.TakeJobs(t.Context(), store.Take{Worker: "w", Jobs: ids, Enough: enough, Taken: func(jobs []store.TakenJob, rest int, _ time.Time) {
+		require.NoError(t, s.TakeJobs(t.Context(), store.Take{Worker: "w", Jobs: ids, Enough: enough, Taken: func(jobs []store.TakenJob, rest int) {
 			taken, left = nil, rest
 			for _, j := range jobs {
 				taken = append(taken, j.ID)
@@ -172,7 +169,7 @@ func manyJobSets(t *testing.T, open Open) {
 	atOnce(3*jobs, func(n int) {
 		assert.NoError(t, s.TakeJobs(t.Context(), store.Take{
 			Worker: compute.WorkerID(fmt.Sprintf("w%d", n)), Jobs: []compute.JobID{id(n % jobs), id((n + 7) % jobs)},
-			Taken: func(got []store.TakenJob, _ int, _ time.Time) {
+			Taken: func(got []store.TakenJob, _ int) {
 				mu.Lock()
 				defer mu.Unlock()
 				for _, j := range got {
