@@ -149,8 +149,8 @@ func (s *Services) senseless(f *fault.Fault) (member, why string) {
 func (f *front) called(op *validate.Op, r *request) fault.Call {
 	c := fault.Call{Operation: f.id, Resources: r.resources(f.operationOf(r)), KeyID: r.caller.ID}
 	c.Meets = func() {
-		if r.over == nil { // a webhook, which counts from now on: its sleep does
-			_, r.over = f.Controls.Request()
+		if r.over == nil { // a webhook
+			r.over = f.count()
 		}
 	}
 	c.Body = func() []byte {

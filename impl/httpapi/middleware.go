@@ -125,6 +125,15 @@ func (s *Services) underWay(next handler) handler {
 	}
 }
 
+// count has a request that does not count be under way from now on, until over is called: it meets a fault, and the sleep of that counts.
+func (s *Services) count() (over func()) {
+	if s.Controls == nil {
+		return func() {}
+	}
+	_, over = s.Controls.Request()
+	return over
+}
+
 const clockPath = "/_berth/clock"
 
 // operations makes the front of each operation.

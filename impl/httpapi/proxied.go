@@ -70,7 +70,7 @@ func (h *Handler) Meet(w http.ResponseWriter, r *http.Request, operation string,
 	defer func() { over() }()
 	call := fault.Call{
 		Operation: operation, Resources: resources, KeyID: key, Body: func() []byte { return peek(r) },
-		Meets: func() { _, over = s.Controls.Request() }, // it counts from now on: its sleep does
+		Meets: func() { over = s.count() },
 	}
 	shown, err := s.Faults.Show(r.Context(), call, s.Clock, s.Log)
 	if r.Header.Get("Upgrade") != "" {

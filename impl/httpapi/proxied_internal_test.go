@@ -10,6 +10,8 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,6 +77,31 @@ func (p *passing) entry(n int) *journal.Entry {
 		return len(all) >= n
 	}, 10*time.Second, time.Millisecond)
 	return all[n-1]
+}
+
+// counting counts the requests that are under way.
+type counting struct {
+	Controls
+	now atomic.Int32
+}
+
+func (c *counting) Request() (answered, over func()) {
+	c.now.Add(1)
+	return func() {}, sync.OnceFunc(func() { c.now.Add(-1) })
+}
+
+func TestMeet_WhoMeetsAFaultIsUnderWay(t *testing.T) {
+	t.Parallel()
+	c, during := &counting{}, make(chan int32, 1)
+	p := newPassing(t, func(http.ResponseWriter, *http.Request) { during <- c.now.Load() })
+	p.services.Controls = c
+	require.NoError(t, p.services.Faults.Set([]fault.Fault{{Operation: journal.OperationProxyEndpoint, When: fault.Before, Latency: time.Millisecond, Times: 1}}))
+	for _, want := range []int32{1, 0} { // the second one meets none
+		_, err := p.ask("GET", "/", "")
+		require.NoError(t, err)
+		require.Equal(t, want, <-during)
+		require.Eventually(t, func() bool { return c.now.Load() == 0 }, 10*time.Second, time.Millisecond)
+	}
 }
 
 func TestRecord_KeepsWhatPasses(t *testing.T) {

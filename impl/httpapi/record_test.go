@@ -84,7 +84,9 @@ func TestRecord_IsOfThePublishedInterfacesAlone(t *testing.T) {
 	} {
 		require.Equal(t, operation, r.record(with("GET", path, r.token, "")).Operation, path)
 	}
-	require.Equal(t, "receiveWebhook", r.record(with("POST", "/_berth/inbox/a", "", "{}")).Operation)
+	hook := r.record(with("POST", "/_berth/inbox/a%26b", "", "{}"))
+	require.Equal(t, "receiveWebhook", hook.Operation)
+	require.Equal(t, "a&b", hook.Resources[0].ID, "no query that a worker has appended")
 }
 
 func TestRecord_KeepsTheStatusThatTheClientGot(t *testing.T) {
