@@ -124,7 +124,7 @@ func TestStates_LoadGoesBackWhileTheStorageTakesNoWrites(t *testing.T) {
 	s := seededServer(t, app.Config{})
 	require.NoError(t, s.SaveState(t.Context(), "first"))
 	status, _ := call(t, "PUT", s.URL()+"/_berth/storage", s.ControlsKey(), `{"state":"full"}`)
-	require.Equal(t, 200, status)
+	require.Equal(t, 204, status)
 	require.NotEmpty(t, podsOf(t, s)) // which counts a request that cannot be noted
 	status, _ = call(t, "POST", s.URL()+"/v2/global-volumes", seededKey, `{"name":"more"}`)
 	require.Equal(t, 503, status)

@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -55,8 +54,8 @@ func (s *noted) TakeJobs(ctx context.Context, t store.Take) error {
 		return s.unnoted(func() error { return s.Store.TakeJobs(ctx, t) })
 	}
 	taken := t.Taken
-	t.Taken = func(jobs []store.TakenJob, left int, now time.Time) {
-		taken(jobs, left, now)
+	t.Taken = func(jobs []store.TakenJob, left int) {
+		taken(jobs, left)
 		for i := range jobs {
 			s.log.Note(withWorker(ofJob(jobs[i].Job, Changed), jobs[i].WorkerID)...)
 		}

@@ -48,13 +48,14 @@ func (q *Queue) Sweep(ctx context.Context) error {
 // renewLeases begins every lease afresh after a pause of the server or a step of its clock, which is nobody's silence (rule
 // queue.lease.afresh). The caller has the lock.
 func (q *Queue) renewLeases(now time.Time) {
-	lag := compute.Lag(q.clock)
-	if (lag - q.lag).Abs() < q.settings.Lease/pauseShare {
-		return
+	if q.paused() {
+		q.lag = compute.Lag(q.clock)
+		q.afresh(now)
 	}
-	q.lag = lag
-	q.afresh(now)
 }
+
+// paused reports whether there was a pause, or a step of the clock, since the leases began afresh. The caller has the lock.
+func (q *Queue) paused() bool { return (compute.Lag(q.clock) - q.lag).Abs() >= q.settings.Lease/pauseShare }
 
 // Afresh begins every lease afresh: a start may take longer than one lasts, and no worker could say anything meanwhile (rule queue.lease.afresh).
 func (q *Queue) Afresh() {

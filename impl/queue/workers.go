@@ -203,8 +203,6 @@ func (q *Queue) Demands() []Demand {
 	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.renewLeases(now) // or a pause of the server would be their silence
-
 	var demands []Demand
 	for _, e := range slices.Sorted(maps.Keys(q.dispatchers)) {
 		d := q.dispatchers[e]
@@ -249,7 +247,7 @@ func (q *Queue) Demands() []Demand {
 // holds up all of its process may do that. The caller has the lock.
 func (q *Queue) hangsAt(d *dispatcher, s *workerState) time.Time {
 	speaks := s.managed && s.seen && !s.empty && !s.scripted && d.endpoint.Type != compute.LoadBalancer
-	if !speaks || len(s.jobs) > 0 || s.polls > 0 {
+	if !speaks || len(s.jobs) > 0 || s.polls > 0 || q.paused() {
 		return time.Time{}
 	}
 	return s.lastSeen.Add(max(silence, 2*q.settings.Lease))
