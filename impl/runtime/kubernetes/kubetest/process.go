@@ -59,7 +59,7 @@ func (p *process) signal(kill bool) {
 	defer p.mu.Unlock()
 	all := []chan struct{}{p.term}
 	if kill {
-		all = append(all, p.end)
+		all = []chan struct{}{p.end, p.term} // in this order: who sees the second one sees that it was killed
 	}
 	for _, c := range all {
 		select {
