@@ -37,7 +37,7 @@ func (u users) Cluster(ctx context.Context, _ *graph.User, input *graph.ClusterI
 	if err != nil {
 		return nil, err
 	}
-	return u.clusterView(one), nil
+	return u.clusterView(ctx, one), nil
 }
 
 // CreateCluster is the mutation createCluster.
@@ -46,11 +46,19 @@ func (m mutations) CreateCluster(ctx context.Context, input graph.CreateClusterI
 	if err != nil {
 		return nil, err
 	}
+	if selected(ctx, "pods") {
+		member := n.Pod
+		member.Name = n.Name
+		if err := m.reserveNew(ctx, member, int(n.PodCount), selectedBelow(ctx, "pods", "env"), "make this one with POST /v2/clusters"); err != nil {
+			return nil, err
+		}
+	}
+
 	one, err := m.Control.CreateCluster(ctx, user(ctx), n)
 	if err != nil {
 		return nil, inWords(err, noInstances)
 	}
-	return m.clusterView(one), nil
+	return m.clusterView(ctx, one), nil
 }
 
 // DeleteCluster is the mutation deleteCluster.
@@ -102,10 +110,19 @@ func newCluster(i graph.CreateClusterInput) (n control.NewCluster, err error) {
 	return n, nil
 }
 
-func (s Services) clusterView(c control.Cluster) *graph.Cluster {
+// clusterView shows a cluster with its pods and their environments if these are asked for.
+func (s Services) clusterView(ctx context.Context, c control.Cluster) *graph.Cluster {
 	id, kind, now := string(c.ID), graph.ClusterType(c.Type), s.Clock.Wall()
 	v := &graph.Cluster{ID: &id, Name: &c.Name, Type: &kind, PodCount: number(c.PodCount), GpuCountPerPod: number(c.GPU.Count)}
+	if !selected(ctx, "pods") {
+		return v
+	}
+
+	env := selectedBelow(ctx, "pods", "env")
 	for _, p := range c.Pods {
+		if !env {
+			p.Env = nil
+		}
 		v.Pods = append(v.Pods, s.podView(p, now))
 	}
 	return v

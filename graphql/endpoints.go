@@ -49,13 +49,13 @@ func (u users) Endpoint(ctx context.Context, _ *graph.User, id string) (*graph.E
 
 // SaveEndpoint is the mutation saveEndpoint.
 func (m mutations) SaveEndpoint(ctx context.Context, input graph.EndpointInput) (*graph.Endpoint, error) {
-	show, id := m.showEndpoint(ctx), compute.EndpointID(value(input.ID))
+	id := compute.EndpointID(value(input.ID))
 	if id == "" {
 		kind, change, err := m.newEndpoint(input)
 		if err != nil {
 			return nil, err
 		}
-		return show(m.Endpoints.Create(ctx, user(ctx), kind, change))
+		return m.saved(ctx, compute.Endpoint{}, change, func() (compute.Endpoint, error) { return m.Endpoints.Create(ctx, user(ctx), kind, change) })
 	}
 
 	before, err := m.Endpoints.Get(ctx, user(ctx), id)
@@ -66,8 +66,7 @@ func (m mutations) SaveEndpoint(ctx context.Context, input graph.EndpointInput) 
 	if err != nil {
 		return nil, err
 	}
-
-	return show(m.Endpoints.Update(ctx, user(ctx), id, change))
+	return m.updated(ctx, before, change)
 }
 
 // UpdateEndpointTemplate is the mutation updateEndpointTemplate.
@@ -81,8 +80,36 @@ func (m mutations) UpdateEndpointTemplate(ctx context.Context, input *graph.Upda
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
-	change := control.EndpointChange{TemplateID: (*compute.TemplateID)(input.TemplateID)}
-	return m.showEndpoint(ctx)(m.Endpoints.Update(ctx, user(ctx), compute.EndpointID(*input.EndpointID), change))
+	before, err := m.Endpoints.Get(ctx, user(ctx), compute.EndpointID(*input.EndpointID))
+	if err != nil {
+		return nil, err
+	}
+	return m.updated(ctx, before, control.EndpointChange{TemplateID: (*compute.TemplateID)(input.TemplateID)})
+}
+
+func (m mutations) updated(ctx context.Context, before compute.Endpoint, change control.EndpointChange) (*graph.Endpoint, error) {
+	return m.saved(ctx, before, change, func() (compute.Endpoint, error) { return m.Endpoints.Update(ctx, user(ctx), before.ID, change) })
+}
+
+// saved saves an endpoint and shows it. What the answer has of it is counted before: where that is refused, nothing was saved.
+func (m mutations) saved(ctx context.Context, before compute.Endpoint, change control.EndpointChange, save func() (compute.Endpoint, error)) (*graph.Endpoint, error) {
+	after, err := m.changedEndpoint(ctx, before, change)
+	if err != nil {
+		return nil, err
+	}
+	if err := reserve(ctx, m.Answers, endpointSettings(after).bytes(true), "save this one with REST, in /v2/serverless"); err != nil {
+		return nil, err
+	}
+	parts, err := m.partsOf(ctx, []compute.Endpoint{after})
+	if err != nil {
+		return nil, err
+	}
+
+	e, err := save()
+	if err != nil {
+		return nil, err
+	}
+	return parts.view(m.Services, e), nil
 }
 
 // DeleteEndpoint is the mutation deleteEndpoint.
@@ -104,36 +131,76 @@ func (s Services) showEndpoint(ctx context.Context) func(compute.Endpoint, error
 	}
 }
 
-// endpointViews shows endpoints with their volumes and workers, each read at once for all of them, and only if it is
-// asked for.
+// endpointViews shows endpoints. Errors as for partsOf.
 func (s Services) endpointViews(ctx context.Context, endpoints []compute.Endpoint) ([]*graph.Endpoint, error) {
-	volumes := map[compute.VolumeID]compute.Volume{}
+	parts, err := s.partsOf(ctx, endpoints)
+	if err != nil {
+		return nil, err
+	}
+	return views(endpoints, func(e compute.Endpoint) *graph.Endpoint { return parts.view(s, e) }), nil
+}
+
+// endpointParts are what views of endpoints have that is not the endpoint's own.
+type endpointParts struct {
+	volumes map[compute.VolumeID]compute.Volume
+	workers map[compute.EndpointID][]compute.Worker
+	env     bool // of the workers: it is asked for
+}
+
+// partsOf reads the volumes and workers of endpoints, each at once for all of them, and only if it is asked for. A worker is shown with what
+// its endpoint has, and counts as much. Errors as for listed.
+func (s Services) partsOf(ctx context.Context, endpoints []compute.Endpoint) (p endpointParts, err error) {
 	if selected(ctx, "networkVolume", "networkVolumeIds") {
 		list, err := s.Control.ListVolumes(ctx, user(ctx))
 		if err != nil {
-			return nil, err
+			return p, err
 		}
+		p.volumes = map[compute.VolumeID]compute.Volume{}
 		for _, v := range list {
-			volumes[v.ID] = v
+			p.volumes[v.ID] = v
 		}
 	}
 
-	workers := map[compute.EndpointID][]compute.Worker{}
-	if selected(ctx, "pods") {
-		var err error
-		if workers, err = s.Endpoints.WorkersOfAll(ctx, endpoints); err != nil {
-			return nil, err
-		}
+	if !selected(ctx, "pods") {
+		return p, nil
+	}
+	if p.workers, err = s.Endpoints.WorkersOfAll(ctx, endpoints); err != nil {
+		return p, err
 	}
 
-	return views(endpoints, func(e compute.Endpoint) *graph.Endpoint {
-		v := s.endpointView(e, volumes)
-		v.Pods = views(workers[e.ID], func(w compute.Worker) *graph.Pod { return s.workerView(e, w) })
-		return v
-	}), nil
+	p.env = selectedBelow(ctx, "pods", "env")
+	bytes := 0
+	for _, e := range endpoints {
+		if n := len(p.workers[e.ID]); n > 0 {
+			bytes += n * endpointSettings(e).bytes(p.env)
+		}
+	}
+	return p, reserve(ctx, s.Answers, bytes, "read the workers of one with GET /v2/serverless/{id}/workers")
+}
+
+// view shows an endpoint with its workers.
+func (p endpointParts) view(s Services, e compute.Endpoint) *graph.Endpoint {
+	v := s.endpointView(e, p.volumes)
+	if !p.env {
+		e.Env = nil // it is copied for each worker
+	}
+	v.Pods = views(p.workers[e.ID], func(w compute.Worker) *graph.Pod { return s.workerView(e, w) })
+	return v
 }
 
 // selected reports whether the document asks for one of the fields below the one that is being resolved.
 func selected(ctx context.Context, names ...string) bool {
 	return slices.ContainsFunc(graphql.CollectAllFields(ctx), func(name string) bool { return slices.Contains(names, name) })
+}
+
+// selectedBelow reports whether the document asks for a field of what another one gives, which is below the one that is being resolved.
+func selectedBelow(ctx context.Context, field, name string) bool {
+	operation := graphql.GetOperationContext(ctx)
+	for _, f := range graphql.CollectFields(operation, graphql.GetFieldContext(ctx).Field.Selections, nil) {
+		below := graphql.CollectFields(operation, f.Selections, nil)
+		if f.Name == field && slices.ContainsFunc(below, func(b graphql.CollectedField) bool { return b.Name == name }) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package graphql
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,23 @@ func (s Services) endpointChange(i graph.EndpointInput, e compute.Endpoint) (c c
 		err = compute.Errorf(compute.Rejected, "input.type: it does not change, and the endpoint is %s", endpointTypes[e.Type])
 	}
 	return c, err
+}
+
+// changedEndpoint gives the endpoint with what the change has of what may be large. What a template is that cannot be had, the use case says.
+func (s Services) changedEndpoint(ctx context.Context, e compute.Endpoint, c control.EndpointChange) (compute.Endpoint, error) {
+	e.Name = or(c.Name, e.Name)
+	if id := value(c.TemplateID); id != "" {
+		t, err := s.Control.GetTemplate(ctx, user(ctx), id)
+		if err != nil && compute.CodeOf(err) != compute.NotFound {
+			return e, err
+		}
+		e.Image, e.Args, e.Ports, e.Env = t.Image, t.Args, t.Ports, t.Env
+	}
+	if t := c.Template; t != nil {
+		s := endpointSettings(e).with(t.Image, t.Args, t.Ports, t.Env)
+		e.Image, e.Args, e.Ports, e.Env = s.image, s.args, s.ports, s.env
+	}
+	return e, nil
 }
 
 // endpointType reads QB or LB.

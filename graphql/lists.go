@@ -86,17 +86,25 @@ func tooLarge(instead string) error {
 // counted counts a thing that a document reads by itself, and names it, with its lists: it may be asked for under many names, and be large. Errors
 // as for listed.
 func counted(ctx context.Context, answers *limit.Answers, path string, env map[string]string, texts ...string) error {
-	bytes := 0
+	return reserve(ctx, answers, bytesOf(env, texts...), "read this one with GET "+path)
+}
+
+// reserve counts so many bytes with the lists of a document. Errors as for listed; instead says where there is room for them.
+func reserve(ctx context.Context, answers *limit.Answers, bytes int, instead string) error {
+	err := callOf(ctx).lists.add(bytes, answers, keyOf(ctx))
+	if compute.CodeOf(err) == compute.Rejected {
+		return tooLarge(instead)
+	}
+	return err
+}
+
+// bytesOf is how many bytes an environment and texts have.
+func bytesOf(env map[string]string, texts ...string) (bytes int) {
 	for name, value := range env {
 		bytes += len(name) + len(value)
 	}
 	for _, text := range texts {
 		bytes += len(text)
 	}
-
-	err := callOf(ctx).lists.add(bytes, answers, keyOf(ctx))
-	if compute.CodeOf(err) == compute.Rejected {
-		return tooLarge("read this one with GET " + path)
-	}
-	return err
+	return bytes
 }

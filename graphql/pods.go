@@ -18,9 +18,9 @@ func (q queries) Pod(ctx context.Context, input *graph.PodFilter) (*graph.Pod, e
 	id := compute.PodID(value(input.PodID))
 	pod, err := q.Control.GetPod(ctx, owner(ctx, id, compute.ScopeGraphQLRead), id)
 	if err == nil {
-		err = counted(ctx, q.Answers, "/v2/pods/"+string(id), pod.Env, pod.Args)
+		err = reserve(ctx, q.Answers, podSettings(pod).bytes(true), "read this one with GET /v2/pods/"+string(id))
 	}
-	return found(q.show(pod, err))
+	return found(q.show(ctx)(pod, err))
 }
 
 // PodFindAndDeployOnDemand is the mutation of that name.
@@ -38,9 +38,7 @@ func (m mutations) PodFindAndDeployOnDemand(ctx context.Context, input *graph.Po
 	if err != nil {
 		return nil, err
 	}
-
-	pod, err := m.Control.CreatePod(ctx, user(ctx), n)
-	return m.show(pod, inWords(err, noInstances))
+	return m.create(ctx, n, noInstances)
 }
 
 // PodRentInterruptable is the mutation podRentInterruptable.
@@ -55,9 +53,7 @@ func (m mutations) PodRentInterruptable(ctx context.Context, input graph.PodRent
 	if err != nil {
 		return nil, err
 	}
-
-	pod, err := m.Control.CreatePod(ctx, user(ctx), n)
-	return m.show(pod, inWords(err, noSpotInstances))
+	return m.create(ctx, n, noSpotInstances)
 }
 
 // DeployCPUPod is the mutation deployCpuPod.
@@ -69,8 +65,29 @@ func (m mutations) DeployCPUPod(ctx context.Context, input graph.DeployCPUPodInp
 	if err != nil {
 		return nil, err
 	}
+	return m.create(ctx, n, noInstances)
+}
+
+// create makes a pod for which the answer has room. full is what clients look for when no host has.
+func (m mutations) create(ctx context.Context, n control.NewPod, full string) (*graph.Pod, error) {
+	if err := m.reserveNew(ctx, n, 1, selected(ctx, "env"), "make this one with POST /v2/pods"); err != nil {
+		return nil, err
+	}
 	pod, err := m.Control.CreatePod(ctx, user(ctx), n)
-	return m.show(pod, inWords(err, noInstances))
+	return m.show(ctx)(pod, inWords(err, full))
+}
+
+// reserveNew counts so many pods with what is asked for, before they are made: one that is refused has made none. Errors as for reserve.
+func (m mutations) reserveNew(ctx context.Context, n control.NewPod, pods int, env bool, instead string) error {
+	bytes := settings{name: n.Name, image: n.Image, args: n.Args, ports: n.Ports, env: n.Env}.bytes(env)
+	if env && value(n.StartSSH) {
+		keys, err := m.Control.PublicKeys(ctx, user(ctx))
+		if err != nil {
+			return err
+		}
+		bytes += len(keys)
+	}
+	return reserve(ctx, m.Answers, pods*bytes, instead)
 }
 
 // complete fills in what the template has. The name of a pod without one is its image.
@@ -99,8 +116,7 @@ func (m mutations) PodResume(ctx context.Context, input graph.PodResumeInput) (*
 	if input.ComputeType != nil {
 		r.OnGPUs = yes(*input.ComputeType == graph.ComputeTypeGpu)
 	}
-	pod, err := m.Control.ResumePod(ctx, user(ctx), compute.PodID(input.PodID), r)
-	return m.show(pod, inWords(err, noGPUs))
+	return m.resume(ctx, compute.PodID(input.PodID), r)
 }
 
 // PodBidResume is the mutation podBidResume.
@@ -110,9 +126,15 @@ func (m mutations) PodBidResume(ctx context.Context, input graph.PodBidResumeInp
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
-	r := control.Resume{GPUs: &input.GpuCount, BidPerGPU: input.BidPerGpu}
-	pod, err := m.Control.ResumePod(ctx, user(ctx), compute.PodID(input.PodID), r)
-	return m.show(pod, inWords(err, noGPUs))
+	return m.resume(ctx, compute.PodID(input.PodID), control.Resume{GPUs: &input.GpuCount, BidPerGPU: input.BidPerGpu})
+}
+
+func (m mutations) resume(ctx context.Context, id compute.PodID, r control.Resume) (*graph.Pod, error) {
+	if err := m.reserveStored(ctx, user(ctx), id); err != nil {
+		return nil, err
+	}
+	pod, err := m.Control.ResumePod(ctx, user(ctx), id, r)
+	return m.show(ctx)(pod, inWords(err, noGPUs))
 }
 
 // What clients look for when no host has room.
@@ -165,17 +187,40 @@ func (m mutations) PodEditJob(ctx context.Context, input graph.PodEditJobInput) 
 	if err != nil {
 		return nil, err
 	}
-	return m.show(m.Control.UpdatePod(ctx, user(ctx), id, change))
+	after := podSettings(pod).with(change.Image, change.Args, change.Ports, change.Env)
+	if err := reserve(ctx, m.Answers, after.bytes(selected(ctx, "env")), "change this one with PATCH /v2/pods/"+input.PodID); err != nil {
+		return nil, err
+	}
+	return m.show(ctx)(m.Control.UpdatePod(ctx, user(ctx), id, change))
 }
 
 func (m mutations) act(ctx context.Context, id compute.PodID, action compute.PodEvent) (*graph.Pod, error) {
-	return m.show(m.Control.ActOnPod(ctx, owner(ctx, id, compute.ScopeGraphQLWrite), id, action))
-}
-
-// show gives the view of what a use case gave.
-func (s Services) show(p compute.Pod, err error) (*graph.Pod, error) {
-	if err != nil {
+	of := owner(ctx, id, compute.ScopeGraphQLWrite)
+	if err := m.reserveStored(ctx, of, id); err != nil {
 		return nil, err
 	}
-	return s.podView(p, s.Clock.Wall()), nil
+	return m.show(ctx)(m.Control.ActOnPod(ctx, of, id, action))
+}
+
+// reserveStored counts a pod before something is done with it: where that is refused, nothing was done. Errors as for reserve, and NotFound as for
+// GetPod.
+func (m mutations) reserveStored(ctx context.Context, of compute.UserID, id compute.PodID) error {
+	pod, err := m.Control.GetPod(ctx, of, id)
+	if err != nil {
+		return err
+	}
+	return reserve(ctx, m.Answers, podSettings(pod).bytes(selected(ctx, "env")), "do this one with POST /v2/pods/"+string(id)+"/action")
+}
+
+// show gives the view of what a use case gave, with the environment only if that is asked for: it is counted only then.
+func (s Services) show(ctx context.Context) func(compute.Pod, error) (*graph.Pod, error) {
+	return func(p compute.Pod, err error) (*graph.Pod, error) {
+		if err != nil {
+			return nil, err
+		}
+		if !selected(ctx, "env") {
+			p.Env = nil
+		}
+		return s.podView(p, s.Clock.Wall()), nil
+	}
 }

@@ -45,9 +45,23 @@ func (m mutations) SaveTemplate(ctx context.Context, input *graph.SaveTemplateIn
 	if err != nil {
 		return nil, err
 	}
+
+	id := compute.TemplateID(value(input.ID))
+	var before compute.Template
+	if id != "" {
+		if before, err = m.Control.GetTemplate(ctx, user(ctx), id); err != nil {
+			return nil, err
+		}
+	}
+	after := templateSettings(before).with(change.Image, change.Args, change.Ports, change.Env)
+	after.name, after.readme = input.Name, or(change.Readme, before.Readme)
+	if err := reserve(ctx, m.Answers, after.bytes(true), "save this one with REST, in /v2/templates"); err != nil {
+		return nil, err // before anything is saved
+	}
+
 	show := m.showTemplate(ctx)
-	if id := value(input.ID); id != "" {
-		return show(m.Control.UpdateTemplate(ctx, user(ctx), compute.TemplateID(id), change))
+	if id != "" {
+		return show(m.Control.UpdateTemplate(ctx, user(ctx), id, change))
 	}
 	return show(m.Control.CreateTemplate(ctx, user(ctx), change))
 }
