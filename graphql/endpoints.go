@@ -151,7 +151,7 @@ type endpointParts struct {
 // its endpoint has, and counts as much. Errors as for listed.
 func (s Services) partsOf(ctx context.Context, endpoints []compute.Endpoint) (p endpointParts, err error) {
 	if selected(ctx, "networkVolume", "networkVolumeIds") {
-		list, err := s.Control.ListVolumes(ctx, user(ctx))
+		list, err := s.volumes(ctx)
 		if err != nil {
 			return p, err
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// largeOfEach stores pods, templates and endpoints that have about a megabyte each.
+// largeOfEach stores pods, templates, endpoints and network volumes that have about a megabyte each.
 func (e *edge) largeOfEach(from, to int) {
 	env := map[string]string{"A": strings.Repeat("x", 1_000_000)}
 	for i := from; i < to; i++ {
@@ -27,6 +27,7 @@ func (e *edge) largeOfEach(from, to int) {
 					Status: compute.PodExited, CreatedAt: tx.Now(), MovedAt: tx.Now(),
 				}),
 				tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", Env: env}),
+				tx.InsertVolume(compute.Volume{ID: compute.VolumeID(id), UserID: "u", Name: env["A"], DataCenterID: "EU-RO-1"}),
 				tx.InsertEndpoint(compute.Endpoint{ID: compute.EndpointID(id), UserID: "u", Env: env, Type: compute.QueueEndpoint, Scaler: compute.ByDelay}),
 			)
 		}))
@@ -38,7 +39,7 @@ func TestLists_TooLargeForADocumentAreRefusedByName(t *testing.T) {
 	answers := limit.NewAnswers(time.Minute)
 	e := open(t, func(s *graphql.Services) { s.Answers = answers })
 	e.largeOfEach(0, 9)
-	for _, list := range []string{"pods{id}", "podTemplates{id}", "endpoints{id}"} {
+	for _, list := range []string{"pods{id}", "podTemplates{id}", "endpoints{id}", "networkVolumes{id}"} {
 		status, body := e.send(`{myself{` + list + `}}`)
 		require.Equal(t, 200, status)
 		require.NotContains(t, body, "errors", "nine megabytes fit: %s", list)
@@ -48,9 +49,11 @@ func TestLists_TooLargeForADocumentAreRefusedByName(t *testing.T) {
 		require.Contains(t, body, "read this one in pages, with GET /v2/", list)
 	}
 
+	_, body := e.send(`{myself{endpoints{networkVolume{id}}}}`)
+	require.Contains(t, body, "read this one in pages, with GET /v2/network-volumes", "nine megabytes of endpoints, and nine of volumes")
+
 	e.largeOfEach(9, 18)
-	status, body := e.send(`{myself{podTemplates{id}}}`)
-	require.Equal(t, 200, status)
+	_, body = e.send(`{myself{podTemplates{id}}}`)
 	require.Contains(t, body, `"message":"the lists of the document have over 16777216 bytes: ask for fewer, or read this one in pages, with GET /v2/templates"`)
 
 	_, body = e.send(`{a:myself{currentSpendPerHr} b:myself{currentSpendPerHr}}`)

@@ -167,9 +167,9 @@ func (c counted) PageTemplates(user compute.UserID, p compute.Page) ([]compute.T
 	return c.real.PageTemplates(user, p)
 }
 
-func (c counted) ListVolumes(user compute.UserID) ([]compute.Volume, error) {
+func (c counted) PageVolumes(user compute.UserID, p compute.Page) ([]compute.Volume, compute.Position, error) {
 	c.w.statements.Add(1)
-	return c.real.ListVolumes(user)
+	return c.real.PageVolumes(user, p)
 }
 
 func (c counted) PageEndpoints(user compute.UserID, p compute.Page) ([]compute.Endpoint, compute.Position, error) {
@@ -218,7 +218,7 @@ func TestHandler_TenThousandOfEachTakeNoMoreStatements(t *testing.T) {
 				if err := errors.Join(
 					tx.InsertPod(p),
 					tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", RegistryID: "r", CreatedAt: tx.Now()}),
-					tx.InsertVolume(compute.Volume{ID: compute.VolumeID(id), UserID: "u", DataCenterID: "EU-RO-1"}),
+					tx.InsertVolume(compute.Volume{ID: compute.VolumeID(id), UserID: "u", DataCenterID: "EU-RO-1", CreatedAt: tx.Now()}),
 					tx.InsertEndpoint(compute.Endpoint{
 						ID: compute.EndpointID(id), UserID: "u", Name: id, Type: compute.QueueEndpoint, Scaler: compute.ByDelay, VolumeIDs: []compute.VolumeID{compute.VolumeID(id)},
 						CreatedAt: tx.Now(),

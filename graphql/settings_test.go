@@ -113,6 +113,9 @@ func TestEndpoints_AreNotSavedWhereTheAnswerHasNoRoom(t *testing.T) {
 		require.Contains(t, e.sendLarge(document), `"code":"REJECTED"`, document)
 		require.Equal(t, before, stored(), "nothing was changed: %s", document)
 	}
+	e.largeOfEach(0, 17)
+	require.Contains(t, e.sendLarge(`mutation{saveEndpoint(input:{id:"busy",name:"other"}){networkVolume{id}}}`), "GET /v2/network-volumes")
+	require.Equal(t, before, stored(), "nor was it for the volumes that it would show")
 
 	require.NotContains(t, e.sendLarge(`mutation{updateEndpointTemplate(input:{endpointId:"busy",templateId:"large"}){pods{id}}}`), "errors", "without their environment they are small")
 	require.Equal(t, megabyte, stored().Env)

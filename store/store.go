@@ -331,9 +331,7 @@ type Volumes interface {
 	InsertVolume(compute.Volume) error
 	// Volume gives NotFound for an unknown id.
 	Volume(compute.VolumeID) (compute.Volume, error)
-	// ListVolumes gives the user's volumes, newest first.
-	ListVolumes(compute.UserID) ([]compute.Volume, error)
-	// PageVolumes gives a page of what ListVolumes gives, and where the next one begins; zero: there is none.
+	// PageVolumes gives a page of the user's volumes, newest first, and where the next one begins; zero: there is none.
 	PageVolumes(compute.UserID, compute.Page) ([]compute.Volume, compute.Position, error)
 	// UpdateVolume writes name and size; NotFound for an unknown id.
 	UpdateVolume(compute.Volume) error

@@ -48,10 +48,10 @@ func (c *Control) GetVolume(ctx context.Context, user compute.UserID, id compute
 	return v, err
 }
 
-// ListVolumes gives the user's volumes, newest first.
-func (c *Control) ListVolumes(ctx context.Context, user compute.UserID) (all []compute.Volume, err error) {
+// ListVolumes gives the user's volumes, newest first. Rejected as for ListPods.
+func (c *Control) ListVolumes(ctx context.Context, user compute.UserID, room compute.Room) (all []compute.Volume, err error) {
 	err = c.store.Read(ctx, func(tx store.Tx) error {
-		all, err = tx.ListVolumes(user)
+		all, err = whole(tx.PageVolumes(user, unpaged(room)))
 		return err
 	})
 	return all, err

@@ -20,7 +20,6 @@ var (
 
 	insertVolume     = volumeColumns.insert("volumes")
 	selectVolume     = `SELECT ` + volumeColumns.list() + ` FROM volumes WHERE id = ?`
-	selectVolumes    = `SELECT ` + volumeColumns.list() + ` FROM volumes WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
 	pagesVolumes     = pagesOf("volumes", volumeColumns, `user_id = ?`, func(one *compute.Volume) string { return string(one.ID) })
 	updateVolume     = `UPDATE volumes SET ` + volumeSettings.set() + ` WHERE id = ?`
 	selectVolumePods = `SELECT ` + podIDColumn.list() + ` FROM pods WHERE network_volume_id = ? AND gone = 0 ORDER BY seq`
@@ -41,11 +40,6 @@ func (tx *Tx) Volume(id compute.VolumeID) (compute.Volume, error) {
 		err = compute.Errorf(compute.NotFound, "network volume %q does not exist", id)
 	}
 	return v, err
-}
-
-// ListVolumes gives the user's volumes, newest first.
-func (tx *Tx) ListVolumes(user compute.UserID) ([]compute.Volume, error) {
-	return list(tx, "list volumes", volumeColumns, selectVolumes, string(user))
 }
 
 // PageVolumes gives a page of the user's volumes, newest first, and where the next one begins.

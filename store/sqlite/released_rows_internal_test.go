@@ -323,7 +323,7 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 		must(err)
 		r.RequestCounts, err = tx.RequestCounts()
 		must(err)
-		r.Volumes, err = tx.ListVolumes(releasedUser)
+		r.Volumes, _, err = tx.PageVolumes(releasedUser, compute.Page{Limit: 1000})
 		must(err)
 		r.Registries, _, err = tx.ListRegistries(releasedUser, nil)
 		must(err)

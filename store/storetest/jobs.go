@@ -386,7 +386,7 @@ func clears(t *testing.T, open Open) {
 	require.Zero(t, counts(t, s))
 	require.Empty(t, read(t, s, waitingJobs))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return firstPage(tx.PagePods("u", wide)) }))
-	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Volume, error) { return tx.ListVolumes("u") }))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Volume, error) { return firstPage(tx.PageVolumes("u", wide)) }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Registry, error) { return allOf(tx.ListRegistries("u", nil)) }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Delegation, error) { return allOf(tx.ListDelegations("u", nil)) }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Template, error) { return firstPage(tx.PageTemplates("u", wide)) }))

@@ -13,7 +13,7 @@ import (
 func volumes(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	list := func() []compute.Volume {
-		return read(t, s, func(tx store.Tx) ([]compute.Volume, error) { return tx.ListVolumes("u") })
+		return read(t, s, func(tx store.Tx) ([]compute.Volume, error) { return firstPage(tx.PageVolumes("u", wide)) })
 	}
 	require.Empty(t, list())
 
