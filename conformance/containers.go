@@ -68,6 +68,15 @@ var _ = area(func() {
 			} {
 				require.Contains(c, c.wrongly(a, 200, "INVALID"), "input.volumeMountPath: ", path)
 			}
+
+			mount := `volumeMounts:[{volumeId:"v",mountPath:` + path + `}]`
+			for _, a := range []Answer{
+				c.deploying(mount),
+				c.graphQL(`mutation{podRentInterruptable(input:{gpuTypeId:"NVIDIA GeForce RTX 4090",imageName:"i",bidPerGpu:1,` + mount + `}){id}}`),
+				c.graphQL(`mutation{deployCpuPod(input:{imageName:"i",` + mount + `}){id}}`),
+			} {
+				require.Contains(c, c.wrongly(a, 200, "INVALID"), "input.volumeMounts.mountPath: ", path)
+			}
 		}
 
 		for _, path := range goodPaths {

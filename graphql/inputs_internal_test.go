@@ -129,6 +129,18 @@ func TestNetwork_HasOneVolumeOfTheRightType(t *testing.T) {
 	requireDetail(t, "input.volumeMounts.volumeType OBJECT_STORE_VOLUME is not served: leave it out", err)
 }
 
+func TestNetwork_IsMountedWhereRESTTakesIt(t *testing.T) {
+	t.Parallel()
+	const refused = "input.volumeMounts.mountPath: must be an absolute path and not /, without . and .. as a part, colons and control characters"
+	for path, want := range map[string]string{"": "", "/a": "", "/": refused, "a": refused, "/a/../etc": refused, "/a:ro": refused} {
+		var bad violations
+		all, err := network(&bad, nil, nil, []*graph.PodVolumeMountInput{{VolumeID: new("v"), MountPath: &path}})
+		require.NoError(t, err)
+		requireDetail(t, want, bad.err(), path)
+		require.Equal(t, []compute.NetworkMount{{VolumeID: "v", Path: or(&path, "/workspace")}}, all)
+	}
+}
+
 func TestInputs_NullInAListIsLeftOut(t *testing.T) {
 	t.Parallel()
 	var bad violations

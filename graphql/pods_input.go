@@ -40,8 +40,8 @@ var (
 )
 
 // mountPath notes a path at which nothing can be mounted, whether something is or not. Null and empty text are none.
-func mountPath(bad *violations, path *string) {
-	bad.must(value(path) == "" || mountPattern().MatchString(*path), "volumeMountPath", "must be an absolute path and not /, without . and .. as a part, colons and control characters")
+func mountPath(bad *violations, field string, path *string) {
+	bad.must(value(path) == "" || mountPattern().MatchString(*path), field, "must be an absolute path and not /, without . and .. as a part, colons and control characters")
 }
 
 // gpuPod translates the input of podFindAndDeployOnDemand, with the GPU types and clouds among which there is a choice.
@@ -66,7 +66,7 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 	bad.must(len(types) > 0, "gpuTypeId", "is required")
 	n.DiskGB = disk(&bad, i.ContainerDiskInGb)
 	n.Ports, n.Env = ports(&bad, i.Ports), env(&bad, i.Env)
-	mountPath(&bad, i.VolumeMountPath)
+	mountPath(&bad, "volumeMountPath", i.VolumeMountPath)
 	n.Persistent = volume(&bad, i.VolumeInGb, i.VolumeMountPath)
 	n.Network, err = network(&bad, i.NetworkVolumeID, i.VolumeMountPath, i.VolumeMounts)
 	if err = cmp.Or(bad.err(), err); err != nil {
@@ -126,7 +126,7 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 
 	n.DiskGB = disk(&bad, i.ContainerDiskInGb)
 	n.Ports, n.Env = ports(&bad, i.Ports), env(&bad, i.Env)
-	mountPath(&bad, i.VolumeMountPath)
+	mountPath(&bad, "volumeMountPath", i.VolumeMountPath)
 	n.Network, err = network(&bad, i.NetworkVolumeID, i.VolumeMountPath, i.VolumeMounts)
 	if err = cmp.Or(bad.err(), err); err != nil {
 		return n, err
@@ -219,7 +219,7 @@ func podChange(p compute.Pod, i graph.PodEditJobInput) (c control.PodChange, err
 	if id := compute.RegistryID(value(i.ContainerRegistryAuthID)); id != "" {
 		c.RegistryID = &id
 	}
-	mountPath(&bad, i.VolumeMountPath)
+	mountPath(&bad, "volumeMountPath", i.VolumeMountPath)
 
 	asked, path := volume(&bad, i.VolumeInGb, i.VolumeMountPath), value(i.VolumeMountPath)
 	switch {
@@ -298,6 +298,7 @@ func network(bad *violations, id, path *string, mounts []*graph.PodVolumeMountIn
 			continue
 		}
 		bad.must(value(m.VolumeID) != "", "volumeMounts", "a mount has no volumeId")
+		mountPath(bad, "volumeMounts.mountPath", m.MountPath)
 		err = cmp.Or(err, checkVolumeType(m.VolumeType))
 		all = append(all, compute.NetworkMount{VolumeID: compute.VolumeID(value(m.VolumeID)), Path: or(m.MountPath, defaultVolume)})
 	}

@@ -83,7 +83,7 @@ func templateChange(i *graph.SaveTemplateInput) (c control.TemplateChange, err e
 	if m := c.Mounts.Persistent; m != nil {
 		m.Path = value(i.VolumeMountPath) // empty: as it was
 	}
-	mountPath(&bad, i.VolumeMountPath)
+	mountPath(&bad, "volumeMountPath", i.VolumeMountPath)
 	bad.must(i.Name != "", "name", "must not be empty")
 	bad.must(value(i.ImageName) != "" || i.ImageName == nil && value(i.ID) != "", "imageName", "is required")
 	c.DiskGB = new(int64)
