@@ -43,6 +43,21 @@ var _ = area(func() {
 		c.Refused(c.REST("POST", "/v2/pods", of(52_400)), 413)
 		c.createPod(of(50_000))
 		c.createPod(strings.Replace(of(52_400), `"env":`, `"args":"","env":`, 1))
+
+		// Of args, cmd and entrypoint replace a part each, and the other one is the template's.
+		long := `[\"` + strings.Repeat("x", 50_000) + `\"]`
+		for args, own := range map[string]struct{ beside, inPlace string }{
+			`{\"cmd\":[\"-a\"],\"entrypoint\":` + long + `}`: {`"cmd":["-b"]`, `"entrypoint":["sh"]`},
+			`{\"cmd\":` + long + `}`:                         {`"entrypoint":["sh"]`, `"cmd":[]`},
+		} {
+			id = c.make(templates, strings.Replace(bareTemplate(""), "-a -b", args, 1))["id"].(string)
+			sent := func(bytes int, member string) string {
+				return strings.Replace(of(bytes), `"env":`, member+`,"env":`, 1)
+			}
+			c.Refused(c.REST("POST", "/v2/pods", sent(52_400, own.beside)), 413)
+			c.createPod(sent(50_000, own.beside))
+			c.createPod(sent(52_400, own.inPlace))
+		}
 	})
 
 	add("public.create.template.link", create, func(c *Check) {

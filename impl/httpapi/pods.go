@@ -51,9 +51,16 @@ func (h restHandlers) CreatePod(c echo.Context) error {
 // checkExpanded refuses a request that would be too large with what it has of its template (rule public.create.template.size).
 func (h restHandlers) checkExpanded(c echo.Context, body rest.CreatePodRequest, asked control.NewPod) error {
 	body.Image, body.Env, body.Ports = &asked.Image, asked.Env, asked.Ports
-	if body.Args == nil && body.Cmd == nil && body.Entrypoint == nil {
+	switch cmd, entrypoint := control.Lists(asked.Args); {
+	case body.Args != nil || body.Cmd != nil && body.Entrypoint != nil: // nothing of the template's
+	case body.Cmd != nil:
+		body.Entrypoint = &entrypoint
+	case body.Entrypoint != nil:
+		body.Cmd = &cmd
+	default:
 		body.Args = &asked.Args
 	}
+
 	r := requestOf(c)
 	text, err := appendJSON(nil, body, r.edition)
 	if op := r.front.ops[r.edition]; err == nil && int64(len(bytes.TrimSpace(text))) > op.MaxBody {
