@@ -155,6 +155,8 @@ func (c *controls) ClockMode() (mode httpapi.ClockMode, left time.Duration) {
 
 func (c *controls) Request() (answered, over func()) { return c.auto.Request() }
 
+func (c *controls) InboxSleeps() (over func()) { return c.use.webhooks.Sleeps() }
+
 func (c *controls) Step(ctx context.Context, by time.Duration) error {
 	c.keeper.running.Step(by)
 	c.clockSet()

@@ -22,17 +22,27 @@ type Clock interface {
 
 // Sleep returns once d has passed on the clock, or with the error of a context that ends before. A SettableClock counts who sleeps, and stops
 // for each on its way.
-func Sleep(ctx context.Context, c Clock, d time.Duration) error { return pass(ctx, c, d, sleeps) }
+func Sleep(ctx context.Context, c Clock, d time.Duration) error { return SleepNoted(ctx, c, d, nil) }
+
+// SleepNoted is Sleep that has it noted: asleep is called once a SettableClock counts who sleeps, and what it gives once they sleep no more.
+// Nil: nobody notes it.
+func SleepNoted(ctx context.Context, c Clock, d time.Duration, asleep func() (awake func())) error {
+	return pass(ctx, c, d, sleeps, asleep)
+}
 
 // Pause is Sleep for whom it does not matter when exactly the time is over: a SettableClock that is set forward by so much does not stop for it.
-func Pause(ctx context.Context, c Clock, d time.Duration) error { return pass(ctx, c, d, pauses) }
+func Pause(ctx context.Context, c Clock, d time.Duration) error { return pass(ctx, c, d, pauses, nil) }
 
-func pass(ctx context.Context, c Clock, d time.Duration, why reason) error {
+func pass(ctx context.Context, c Clock, d time.Duration, why reason, begun func() (over func())) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
 	passed, stop := after(c, d, why)
 	defer stop()
+	if begun != nil {
+		defer begun()()
+	}
+
 	select {
 	case <-passed:
 		return nil

@@ -112,6 +112,22 @@ func TestSettableClock_WakesThoseWhoWaitForATimeAfterTheOthers(t *testing.T) {
 	}
 }
 
+func TestSleepNoted_IsNotedWhileTheClockCountsIt(t *testing.T) {
+	t.Parallel()
+	c := compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000).UTC())
+	noted := 0
+	note := func() (awake func()) {
+		noted++
+		require.Equal(t, 1, c.Waiting().Asleep, "or who sets the clock would go on without it")
+		c.Advance(time.Minute)
+		return func() { noted++ }
+	}
+	require.NoError(t, compute.SleepNoted(t.Context(), c, time.Minute, note))
+	require.Equal(t, 2, noted)
+	require.NoError(t, compute.SleepNoted(t.Context(), c, 0, note))
+	require.Equal(t, 2, noted, "who has no time to wait for does not sleep")
+}
+
 func TestSettableClock_SaysWhenWhoIsWoken(t *testing.T) {
 	t.Parallel()
 	start := time.UnixMilli(1_700_000_000_000).UTC()

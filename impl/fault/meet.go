@@ -20,6 +20,9 @@ type Call struct {
 	Body      func() []byte // as it was sent; it is asked for if a fault depends on it
 	Meets     func()        // is called once it meets a fault, before the latency of that; nil: nobody asks
 
+	// Sleeps is called once the latency of a fault has begun on the clock, and what it gives when that is over; nil: nobody asks.
+	Sleeps func() (over func())
+
 	entry *journal.Entry // with a copy of the body; nil: nothing asked for it
 }
 
@@ -142,7 +145,7 @@ func (m *met) begin(ctx context.Context, c Call, clock compute.Clock, log *slog.
 		Half: m.Half, Garbage: m.Garbage, BytesPerSecond: m.BytesPerSecond,
 	})
 	log.Info("scripted fault", "fault", m.ID, "operation", c.Operation, "when", string(m.When), "status", m.Status, "latency", m.latency, "drop", m.Drop)
-	return compute.Sleep(ctx, clock, m.latency)
+	return compute.SleepNoted(ctx, clock, m.latency, c.Sleeps)
 }
 
 // end is what is left of a fault that leaves nothing of the answer: nil if it does. A fault that drops the connection panics as net/http

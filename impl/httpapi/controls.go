@@ -70,6 +70,9 @@ type ControlledClock interface {
 	// Request counts a request that is under way until over is called: the clock does not go by itself meanwhile, unless the request is held.
 	// Answered is called when its answer begins; both may be called again.
 	Request() (answered, over func())
+	// InboxSleeps notes that a request to an inbox sleeps on the clock until over is called: nobody waits for the answer of its webhook before that
+	// time has come. Over may be called again.
+	InboxSleeps() (over func())
 	// Advance sets the clock forward and does all that is due on the way.
 	Advance(ctx context.Context, d time.Duration) error
 	// Step has the machine's time of day step.

@@ -153,6 +153,9 @@ func (f *front) called(op *validate.Op, r *request) fault.Call {
 			r.over = f.count()
 		}
 	}
+	if f.Controls != nil && isInbox(f.op.Path) {
+		c.Sleeps = f.Controls.InboxSleeps
+	}
 	c.Body = func() []byte {
 		if !op.HasBody || f.read(op, r) != nil {
 			return nil // check finds out the same, and says so

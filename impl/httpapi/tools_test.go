@@ -54,6 +54,9 @@ func (t *tools) Request() (answered, over func()) {
 	}
 }
 
+// InboxSleeps is httpapi.Controls.
+func (t *tools) InboxSleeps() (over func()) { return func() {} }
+
 // Advance is httpapi.Controls.
 func (t *tools) Advance(_ context.Context, d time.Duration) error {
 	t.tell("advance %s", d)

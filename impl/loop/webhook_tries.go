@@ -29,8 +29,9 @@ func (t *try) lastMoved() time.Time { return time.Unix(0, t.moved.Load()) }
 
 // deliver makes the next try of a delivery and gives it back to its receiver if there is to be another one.
 func (l *Webhooks) deliver(ctx context.Context, one *reconcile.Look[int64, delivery]) (reconcile.Next, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	defer context.AfterFunc(l.ending, cancel)()
 	t := &try{delivery: one.Memory, cancel: cancel}
 	t.moved.Store(realTime().UnixNano())
 	if t.size > webhookSmall {

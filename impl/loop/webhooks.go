@@ -69,6 +69,9 @@ type Webhooks struct {
 	crowded sync.Map     // names of the receivers whose next body is too large for now, each with its turn
 	turns   atomic.Int64 // that were given
 	room    int          // that large bodies may have together
+
+	ending context.Context // ends when Run is to end, and every try with it: one whose receiver sleeps outlasts the Step that began it
+	end    context.CancelFunc
 }
 
 // newDeliveries is the key of what finds deliveries.
@@ -77,6 +80,7 @@ const newDeliveries = "new deliveries"
 // NewWebhooks makes the loop.
 func NewWebhooks(d Delivery) *Webhooks {
 	l := &Webhooks{Delivery: d, room: webhookRoom}
+	l.ending, l.end = context.WithCancel(context.Background())
 	l.found = reconcile.New(reconcile.Config[string, int64]{
 		Name: "webhooks", Clock: compute.SystemClock{}, Log: d.Log, Reconcile: reconcile.Each(l.find), // also while a test has stopped the clock
 		List: func(context.Context, bool) ([]string, error) { return []string{newDeliveries}, nil },
@@ -97,6 +101,7 @@ func (l *Webhooks) Hint() { l.found.Hint(newDeliveries) }
 
 // Run works until ctx ends. What is under way then is made again after the next start.
 func (l *Webhooks) Run(ctx context.Context) {
+	defer context.AfterFunc(ctx, l.end)()
 	var all sync.WaitGroup
 	for _, run := range []func(context.Context){l.found.Run, l.receivers.Run, l.deliveries.Run, l.hurries.Run} {
 		all.Go(func() { run(ctx) })
@@ -121,7 +126,11 @@ func (l *Webhooks) next() time.Time {
 	return next
 }
 
-// Step makes every try that is due.
+// Sleeps notes that the receiver of a try sleeps on the clock until over is called, as the inbox of a test does that a fault delays: who sets the
+// clock does not wait for its answer before that time has come. Over may be called again.
+func (l *Webhooks) Sleeps() (over func()) { return l.deliveries.Rests() }
+
+// Step makes every try that is due, and waits until none is under way but those whose receivers sleep.
 func (l *Webhooks) Step(ctx context.Context) error {
 	if err := l.found.StepAll(ctx); err != nil {
 		return err

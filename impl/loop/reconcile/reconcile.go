@@ -82,12 +82,13 @@ type Reconciler[K cmp.Ordered, M any] struct {
 	wake chan struct{} // of Run: something was hinted, or a look has ended
 
 	mu       sync.Mutex
-	changed  sync.Cond // a look or a list has ended
+	changed  sync.Cond // a look or a list has ended, or a look rests
 	entries  map[K]entry[M]
 	ready    []K         // hinted or due, and not under way, first in, first out
 	timed    timeline[K] // due later; some are not true any more, see entry
 	underWay map[K]*underWay[M]
 	running  int // calls of Reconcile
+	resting  int // see Rests
 	troubles map[K]trouble
 	steps    map[*[]error]bool // the errors of looks that ended during each Step
 	leaving  bool              // only what is hinted is looked at
@@ -219,14 +220,31 @@ func (r *Reconciler[K, M]) Drop() {
 	r.signal()
 }
 
+// Rests notes that one of the looks that are under way waits for a time of the clock, until over is called. Step and Next are for who sets the
+// clock, and so leave it alone: the time does not come while they wait. Over may be called again.
+func (r *Reconciler[K, M]) Rests() (over func()) {
+	r.rest(1)
+	return sync.OnceFunc(func() { r.rest(-1) })
+}
+
+func (r *Reconciler[K, M]) rest(more int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.resting += more
+	r.changed.Broadcast()
+}
+
+// busy reports whether a look is under way that does not rest. The caller has the lock.
+func (r *Reconciler[K, M]) busy() bool { return r.running > r.resting }
+
 // Next reports when an object is due, as far as that is known: now for one that was hinted, and while a look is under way, which may
-// leave anything; zero if none is.
+// leave anything, but for those that rest; zero if none is.
 func (r *Reconciler[K, M]) Next() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.Clock.Now()
 	r.promote(now)
-	if len(r.ready) > 0 || r.running > 0 {
+	if r.busy() || len(r.ready) > 0 && r.running < r.AtOnce { // else it waits for those that rest
 		return now
 	}
 	return r.nextTimed()

@@ -91,7 +91,8 @@ func (r *Reconciler[K, M]) leave(ctx, ends context.Context, cancel func()) {
 }
 
 // Step looks at all objects that are due, one after the other as far as AtOnce says so, until none is due and no look is
-// under way. It gives the errors of the looks that failed meanwhile; their objects are looked at again after the backoff.
+// under way but those that rest, see Rests, which go on after it. It gives the errors of the looks that failed meanwhile; their objects
+// are looked at again after the backoff.
 func (r *Reconciler[K, M]) Step(ctx context.Context) error {
 	r.listInTime(ctx)
 	var errs []error
@@ -104,7 +105,7 @@ func (r *Reconciler[K, M]) Step(ctx context.Context) error {
 		if ctx.Err() == nil {
 			r.begin(ctx, ctx)
 		}
-		if r.running == 0 && !r.lists.running {
+		if !r.busy() && !r.lists.running {
 			return errors.Join(append(errs, ctx.Err())...)
 		}
 		r.changed.Wait()

@@ -94,6 +94,54 @@ func TestReconciler_Leave(t *testing.T) {
 	})
 }
 
+func TestReconciler_Rests(t *testing.T) {
+	t.Parallel()
+
+	t.Run("has Step and Next leave alone who waits for the clock, until that is over", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var r *reconciler
+			overs, works := make(chan func(), 9), time.Hour
+			rests := func(_ context.Context, one *look) (reconcile.Next, error) {
+				<-time.After(works) // Step waits for this
+				over := r.Rests()
+				rested := make(chan bool)
+				overs <- func() {
+					over()
+					over()
+					close(rested)
+				}
+				<-rested
+				<-time.After(works)
+				return reconcile.Next{}, nil
+			}
+			r, clock, d := open(config{AtOnce: 2}, rests)
+			for _, key := range []string{"a", "b", "c"} {
+				r.Hint(key)
+			}
+
+			began := time.Now()
+			require.NoError(t, r.Step(t.Context()))
+			require.Equal(t, works, time.Since(began))
+			require.ElementsMatch(t, []string{"a", "b"}, d.take(), "there is no place for more")
+			require.Zero(t, r.Next(), "those that rest have the places")
+			r.At("d", begin.Add(time.Minute))
+			require.Equal(t, begin.Add(time.Minute), r.Next())
+
+			(<-overs)()
+			require.Equal(t, clock.Now(), r.Next())
+			require.NoError(t, r.Step(t.Context()))
+			require.Equal(t, 3*works, time.Since(began), "the end of the one, and then what the next one does before it rests")
+			require.Equal(t, []string{"c"}, d.take())
+			(<-overs)()
+			(<-overs)()
+			require.NoError(t, r.Step(t.Context()))
+			require.Equal(t, 4*works, time.Since(began))
+			require.Equal(t, begin.Add(time.Minute), r.Next())
+		})
+	})
+}
+
 func TestReconciler_RunAndStep(t *testing.T) {
 	t.Parallel()
 
