@@ -40,7 +40,7 @@ func (c *Check) nextMinute() (since string) {
 var _ = area(func() {
 	list := []string{"listRefusals"}
 
-	add("audit.refusals", []string{"listRefusals", "listPods", "health", "getClock"}, func(c *Check) {
+	add("audit.refusals", []string{"listRefusals", "listPods", "health", "getClock", "podAction", "updatePod"}, func(c *Check) {
 		c.needsControls()
 		c.frozen(func() {
 			since := c.nextMinute()
@@ -81,6 +81,17 @@ var _ = area(func() {
 			c.nextMinute()
 			c.listPods(key)
 			require.Equal(c, "rest scope 1", c.refusedBy(id)[0], "the next minute has one of its own")
+
+			pod, other := c.newPod(gpuPod), c.own("other")
+			c.newSecret(other)
+			id, key = c.newKey("", "pod:"+pod)
+			inPod := func(method, path, body string) Answer {
+				return c.Send(Request{Method: method, URL: c.URL + "/v2/pods/" + pod + path, Body: body, Key: "Bearer " + key})
+			}
+			c.Refused(inPod("POST", "/action", `{"action":"start"}`), 403)
+			c.Refused(inPod("PATCH", "", `{"env":{"A":"{{ RUNPOD_SECRET_`+other+` }}"}}`), 403)
+			require.Equal(c, 200, inPod("PATCH", "", `{"name":"b"}`).Status)
+			require.Equal(c, []string{"rest scope 2"}, c.refusedBy(id), "each once, though it depends on more than the path")
 		})
 	})
 

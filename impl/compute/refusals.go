@@ -61,5 +61,10 @@ func (k Key) LacksScope(want Scope) *Error {
 	if k.Allows(want) {
 		return RefusedKey{RefusedRole, k.ID, k.UserID}.refused(Forbidden, "the role "+string(role)+" of the user of the API key does not allow the scope "+string(want))
 	}
-	return RefusedKey{RefusedScope, k.ID, k.UserID}.refused(Forbidden, "the API key lacks the scope "+string(want))
+	return k.MayNot("the API key lacks the scope " + string(want))
+}
+
+// MayNot gives the Forbidden that refuses the key, since it is for something else than what is asked, with the detail that the caller may see.
+func (k Key) MayNot(detail string) *Error {
+	return RefusedKey{RefusedScope, k.ID, k.UserID}.refused(Forbidden, detail)
 }

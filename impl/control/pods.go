@@ -290,7 +290,7 @@ func ownPod(tx store.Pods, user compute.UserID, id compute.PodID) (compute.Pod, 
 
 // PodChange is what updatePod asks for. Nil is unchanged.
 type PodChange struct {
-	Sealed bool // it may give the pod no secret, credential or template: whoever asks has no right but to this pod (rule auth.scopes.pod.secrets)
+	Sealed *compute.Key // that asks, if it is for single pods alone: it may give the pod no secret, credential or template (rule auth.scopes.pod.secrets)
 
 	TemplateID       *compute.TemplateID // its settings stand where those below are nil; no link is kept
 	Name             *string
@@ -310,17 +310,17 @@ type PodChange struct {
 // checkSealed refuses what a change by a key for single pods must not bring into the pod, whose user may see more than it.
 func (n PodChange) checkSealed(p compute.Pod) error {
 	switch had := compute.SecretNames(p.Env); {
-	case !n.Sealed:
+	case n.Sealed == nil:
 	case n.TemplateID != nil:
-		return compute.Errorf(compute.Forbidden, "templateId: a key for single pods must not use templates")
+		return n.Sealed.MayNot("templateId: a key for single pods must not use templates")
 	case n.RegistryID != nil && *n.RegistryID != "" && *n.RegistryID != p.RegistryID:
-		return compute.Errorf(compute.Forbidden, "registry: a key for single pods must not give its pod a credential")
+		return n.Sealed.MayNot("registry: a key for single pods must not give its pod a credential")
 	case n.Image != nil && *n.Image != p.Image && p.RegistryID != "" && (n.RegistryID == nil || *n.RegistryID != ""): // whose registry would get it
-		return compute.Errorf(compute.Forbidden, "image: a key for single pods must not give a pod that has a credential another image, but with registry null")
+		return n.Sealed.MayNot("image: a key for single pods must not give a pod that has a credential another image, but with registry null")
 	default:
 		for _, name := range compute.SecretNames(n.Env) {
 			if !slices.Contains(had, name) {
-				return compute.Errorf(compute.Forbidden, "env: a key for single pods must not give its pod the secret %s", name)
+				return n.Sealed.MayNot("env: a key for single pods must not give its pod the secret " + name)
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func TestPodChange_SealedBringsNothingIntoThePod(t *testing.T) {
 		{PodChange{TemplateID: new(compute.TemplateID(""))}, "templateId: a key for single pods must not use templates"},
 	} {
 		require.NoError(t, c.change.checkSealed(pod), "whoever has more rights may")
-		c.change.Sealed = true
+		c.change.Sealed = &compute.Key{ID: "k", UserID: "u"}
 		err := c.change.checkSealed(pod)
 		if c.refused == "" {
 			require.NoError(t, err, "%+v", c.change)
@@ -103,8 +103,11 @@ func TestPodChange_SealedBringsNothingIntoThePod(t *testing.T) {
 		}
 		require.Equal(t, compute.Forbidden, compute.CodeOf(err))
 		require.ErrorContains(t, err, c.refused)
+		var key *compute.RefusedKey
+		require.ErrorAs(t, err, &key)
+		require.Equal(t, compute.RefusedKey{Reason: compute.RefusedScope, KeyID: "k", UserID: "u"}, *key)
 	}
-	require.NoError(t, PodChange{Sealed: true, Image: new("i")}.checkSealed(compute.Pod{Image: "h"}), "there is no credential to send")
+	require.NoError(t, PodChange{Sealed: &compute.Key{}, Image: new("i")}.checkSealed(compute.Pod{Image: "h"}), "there is no credential to send")
 }
 
 func TestChangeMounts_ChangesWhatIsThere(t *testing.T) {

@@ -37,7 +37,7 @@ func (s *Services) actor(r *request, operation string) {
 	})))
 }
 
-// refusedKey notes that a key was refused.
+// refusedKey notes the error if it refuses a key.
 func (s *Services) refusedKey(r *request, err error) {
 	if s.Refusals == nil {
 		return

@@ -212,7 +212,14 @@ func (f *front) allows(key compute.Key, want compute.Scope) bool {
 
 // before checks scope, rate limit, edition, size, media type, syntax and schema, in this order (rules errors.order.*). Faults stand before the
 // size. Echo calls it for each request.
-func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
+func (f *front) before(handle echo.HandlerFunc) echo.HandlerFunc {
+	next := func(c echo.Context) error {
+		err := handle(c)
+		if err != nil { // what the key may not do may depend on more than the path
+			f.refusedKey(requestOf(c), err)
+		}
+		return err
+	}
 	return func(c echo.Context) error {
 		r := requestOf(c)
 		r.unescape()

@@ -127,7 +127,9 @@ func (h restHandlers) UpdatePod(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	change.Sealed = !callerOf(c).Allows(compute.ScopeRESTWrite)
+	if key := &callerOf(c).Key; !key.Allows(compute.ScopeRESTWrite) {
+		change.Sealed = key
+	}
 	pod, err := h.Control.UpdatePod(contextOf(c), callerOf(c).UserID, compute.PodID(id), change)
 	if err != nil {
 		return err

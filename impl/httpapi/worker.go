@@ -36,7 +36,7 @@ func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerI
 	}
 	key := callerOf(c).Key
 	if key.WorkerID != "" && key.WorkerID != compute.WorkerID(name) {
-		return "", "", compute.Errorf(compute.Forbidden, "the key belongs to another worker")
+		return "", "", key.MayNot("the key belongs to another worker")
 	}
 	return key.UserID, compute.WorkerID(strings.Clone(name)), nil // what is remembered of it keeps nothing of the request
 }
