@@ -22,8 +22,8 @@ func (c *choice) hostID() string {
 	return c.host.ID
 }
 
-// choose chooses so many hosts, each by the first of the wants for which there is room. It gives nil, and chooses nothing, if there is
-// no room for all.
+// choose chooses so many hosts, each by the first of the wants for which there is room; where they are to be together, all by that of the
+// first, on its host. It gives nil, and chooses nothing, if there is no room for all.
 func (p *Placement) choose(count int, wants []want) []choice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,6 +35,11 @@ func (p *Placement) choose(count int, wants []want) []choice {
 			return nil
 		}
 		choices = append(choices, c)
+		if c.want.Together > 1 {
+			rest := *c.want
+			rest.HostID, rest.Together = c.host.ID, 0 // it was chosen for all: each has room there
+			wants = []want{rest}
+		}
 	}
 
 	for _, c := range choices {

@@ -126,7 +126,9 @@ type want struct {
 	GlobalNetwork bool          // only where it is possible
 	DiskGB        int64
 	PersistentGB  int64
-	HostID        string // this host alone; empty: any
+	HostID        string           // this host alone; empty: any
+	VolumeID      compute.VolumeID // that it mounts, which says what HostID is; empty: none
+	Together      int64            // so many of it are to be on one host; 0: each where there is room
 	Needs
 }
 
@@ -176,14 +178,16 @@ func (h *host) share(w *want) amount {
 	return amount{vcpus: w.Count, memoryGB: w.MemoryGB, diskGB: w.DiskGB}
 }
 
-// need is what must be free of the host.
+// need is what must be free of the host, for all that is to be there together.
 func (h *host) need(w *want) amount {
-	need := h.share(w)
-	if w.PersistentGB > math.MaxInt64-need.diskGB { // more than any host has
+	need, others := h.share(w), max(0, w.Together-1)
+	if most := math.MaxInt64 / (others + 1); need.diskGB > most || w.PersistentGB > most-need.diskGB { // more than any host has
 		need.diskGB = math.MaxInt64
 		return need
 	}
-	need.diskGB = max(need.diskGB+w.PersistentGB, w.LeastDiskGB)
+	need.diskGB += w.PersistentGB
+	need = need.plus(need, others)
+	need.diskGB = max(need.diskGB, w.LeastDiskGB)
 	return need
 }
 

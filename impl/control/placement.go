@@ -184,11 +184,16 @@ var errTaken = errors.New("another was faster")
 const attempts = 8
 
 // place chooses so many hosts, each by the first of the wants for which one has room, and has write store what is placed there with its
-// claims. It chooses anew where write gives errTaken. Rejected, with the cause ErrFull, when nothing can hold it now.
-func (p *Placement) place(ctx context.Context, who string, count int, wants []want, write func([]choice) error) error {
+// claims. It chooses anew where write gives errTaken, by where the data of volumes is by then. Rejected, with the cause ErrFull, when nothing
+// can hold it now.
+func (p *Placement) place(ctx context.Context, who string, count int, asked []want, write func([]choice) error) error {
+	var wants []want
 	for range attempts {
 		readings, err := p.know(ctx)
 		if err != nil {
+			return err
+		}
+		if wants, err = p.near(ctx, count, asked); err != nil {
 			return err
 		}
 		placed, err := p.attempt(count, wants, write)
@@ -391,8 +396,14 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 		asked += ", with global networking"
 	}
 	asked += w.words()
-	if w.HostID != "" {
+	if w.Together > 1 {
+		asked += fmt.Sprintf(", for each of %d %ss", w.Together, noun)
+	}
+	switch {
+	case w.HostID != "":
 		asked += ", on the host that holds its data"
+	case w.Together > 1:
+		asked += ", all on one host"
 	}
 
 	all, most, disk := p.freeFor(&w)

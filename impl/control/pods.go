@@ -164,13 +164,13 @@ func (c *Control) wantOfNew(ctx context.Context, p compute.Pod, n NewPod) (w wan
 	if p.Persistent != nil {
 		w.PersistentGB = p.Persistent.SizeGB
 	}
+	if p.Network != nil {
+		w.VolumeID = p.Network.VolumeID
+	}
 
 	if len(n.Network) > 0 || n.RegistryID != "" || n.TemplateID != "" {
 		err = c.store.Read(ctx, func(tx store.Tx) (err error) {
-			if w.DataCenterIDs, err = c.checkNamed(tx, p.UserID, n); err != nil || !c.placement.apart() {
-				return err
-			}
-			w.HostID, err = hostOf(tx, p.Network)
+			w.DataCenterIDs, err = c.checkNamed(tx, p.UserID, n)
 			return err
 		})
 		if err != nil {

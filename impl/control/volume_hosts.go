@@ -1,6 +1,9 @@
 package control
 
 import (
+	"context"
+	"slices"
+
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
 )
@@ -31,37 +34,45 @@ func (p *Placement) holdVolume(tx store.Claims, mount *compute.NetworkMount, at 
 	return tx.InsertClaims(at.host.size(), compute.Claim{HolderID: string(mount.VolumeID), HostID: at.host.ID, Kept: true})
 }
 
-// nearVolumes gives the wants of a worker of the endpoint where the volume has its data that it is to mount, which another data center
-// has another one of.
-func (p *Placement) nearVolumes(tx store.Claims, e compute.Endpoint, wants []want, centers []string, mounts func(dataCenterID string) *compute.NetworkMount) (near []want, err error) {
+// mounting gives the wants of a worker of the endpoint with the volume that it is to mount, which another data center has another one of.
+func (p *Placement) mounting(e compute.Endpoint, wants []want, centers []string, mounts func(dataCenterID string) *compute.NetworkMount) (each []want) {
 	switch {
 	case e.GlobalVolumeID == "" && len(e.VolumeIDs) == 0 || !p.apart():
-		return wants, nil
+		return wants
 	case e.GlobalVolumeID != "":
 		for i := range wants {
-			if wants[i].HostID, err = volumeHost(tx, e.GlobalVolumeID); err != nil {
-				return nil, err
-			}
+			wants[i].VolumeID = e.GlobalVolumeID
 		}
-		return wants, nil
+		return wants
 	}
 
 	for _, w := range wants {
 		for _, id := range centers {
-			w.DataCenterIDs = []string{id}
-			if w.HostID, err = hostOf(tx, mounts(id)); err != nil {
-				return nil, err
-			}
-			near = append(near, w)
+			w.DataCenterIDs, w.VolumeID = []string{id}, mounts(id).VolumeID
+			each = append(each, w)
 		}
 	}
-	return near, nil
+	return each
 }
 
-// hostOf is volumeHost of what is mounted, if anything is.
-func hostOf(tx store.Claims, mount *compute.NetworkMount) (string, error) {
-	if mount == nil {
-		return "", nil
+// near gives the wants with the hosts that have the data of their volumes now. Where none has any yet, one host must have room for all that are
+// placed at once: the first of them brings the data there.
+func (p *Placement) near(ctx context.Context, count int, wants []want) ([]want, error) {
+	if !slices.ContainsFunc(wants, func(w want) bool { return w.VolumeID != "" }) || !p.apart() {
+		return wants, nil
 	}
-	return volumeHost(tx, mount.VolumeID)
+
+	near := slices.Clone(wants)
+	err := p.store.Read(ctx, func(tx store.Tx) (err error) {
+		for i := range near {
+			if w := &near[i]; w.VolumeID != "" {
+				w.Together = int64(count)
+				if w.HostID, err = volumeHost(tx, w.VolumeID); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return near, err
 }

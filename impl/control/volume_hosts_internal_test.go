@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
 
@@ -116,4 +117,102 @@ func TestPlacement_DataIsNotedOnceAndWhereHostsAreApart(t *testing.T) {
 	require.ErrorContains(t, err, "the network volume is on host a")
 	require.Equal(t, compute.Conflict, compute.CodeOf(err))
 	require.NoError(t, hold(apart, mount, 0, false))
+}
+
+// withGPUs is a host with an engine of its own and so many GPUs.
+func withGPUs(id string, count int64) Host {
+	h := engined(id)
+	h.GPUCount, h.VCPUs, h.MemoryGB = count, 16*count, 64*count
+	return h
+}
+
+// newVolume creates a network volume where these hosts are, and gives its mount.
+func (c *Control) newVolume(t *testing.T) compute.NetworkMount {
+	t.Helper()
+	v, err := c.CreateVolume(t.Context(), "u", NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})
+	require.NoError(t, err)
+	return compute.NetworkMount{VolumeID: v.ID, Path: "/v"}
+}
+
+func TestControl_CreateCluster_IsOnOneHostWithItsNewVolume(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct {
+		options PlacementOptions
+		fleet   []Host
+		on      string
+	}{
+		"packed, the fullest host has no room for all": {PlacementOptions{Place: runtime.Pack}, []Host{withGPUs("a", 1), withGPUs("b", 2)}, "b"},
+		"spread, each host has room for all":           {PlacementOptions{Place: runtime.PolicySpread.Choose}, []Host{withGPUs("a", 2), withGPUs("b", 2)}, "a"},
+		"spread, one host has room for all":            {PlacementOptions{Place: runtime.PolicySpread.Choose}, []Host{withGPUs("a", 1), withGPUs("b", 1), withGPUs("c", 2)}, "c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, ctx := openControl(t, openStore(t), one.fleet), t.Context()
+			c.placement.options = one.options
+			for _, h := range one.fleet {
+				c.answer(h.ID)
+			}
+			mount := c.newVolume(t)
+			of := func(pods int64) NewCluster {
+				n := ofL4s(pods)
+				n.Pod.Network = []compute.NetworkMount{mount}
+				return n
+			}
+
+			before := c.placement.freeNow()
+			_, err := c.CreateCluster(ctx, "u", of(3))
+			require.ErrorIs(t, err, ErrNever, "the hosts together could, but no one of them")
+			require.ErrorContains(t, err, ", for each of 3 pods, all on one host; ")
+			require.Equal(t, before, c.placement.freeNow())
+			require.Empty(t, c.dataOn(t, mount.VolumeID))
+
+			made, err := c.CreateCluster(ctx, "u", of(2))
+			require.NoError(t, err)
+			for _, p := range made.Pods {
+				require.Equal(t, one.on, p.HostID)
+			}
+			require.NotEqual(t, made.Pods[0].Devices, made.Pods[1].Devices)
+			require.Equal(t, one.on, c.dataOn(t, mount.VolumeID))
+			free := c.placement.freeNow()
+			require.EqualValues(t, before[one.on].gpus-2, free[one.on].gpus)
+			c.placement.Forget()
+			require.Equal(t, free, c.placement.freeNow(), "memory has what the rows have")
+
+			_, err = c.CreateCluster(ctx, "u", of(2))
+			require.ErrorIs(t, err, ErrFull)
+			require.NotErrorIs(t, err, ErrNever, "it fits when the first one is gone")
+			require.ErrorContains(t, err, ", for each of 2 pods, on the host that holds its data; ")
+		})
+	}
+}
+
+func TestPlacement_FollowsAVolumeThatGotItsDataMeanwhile(t *testing.T) {
+	t.Parallel()
+	c, ctx := openControl(t, openStore(t), []Host{engined("a"), engined("b")}), t.Context()
+	c.answer("a")
+	c.answer("b")
+	o := &overtaken{Store: c.store}
+	mountedOn := func(host int) compute.NetworkMount {
+		mount := c.newVolume(t)
+		o.first = func(tx store.Tx) error {
+			return c.placement.holdVolume(tx, &mount, &choice{host: &c.placement.hosts[host]})
+		}
+		return mount
+	}
+
+	mount := mountedOn(1)
+	c.store = o
+	pod, err := c.CreatePod(ctx, "u", NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 8}, Network: []compute.NetworkMount{mount}})
+	require.NoError(t, err)
+	require.Nil(t, o.first, "it was nowhere when a was chosen")
+	require.Equal(t, "b", pod.HostID)
+	require.Equal(t, "b", c.dataOn(t, mount.VolumeID))
+
+	e := onCPUs()
+	e.VolumeIDs = []compute.VolumeID{mountedOn(0).VolumeID}
+	c.placement.store = o
+	w, _, err := c.placement.StartWorker(ctx, "w", e, nil)
+	require.NoError(t, err)
+	require.Nil(t, o.first)
+	require.Equal(t, "a", w.HostID, "b, which has less left, was chosen before")
 }

@@ -36,18 +36,15 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 
 	var centers []string
 	var mounts func(dataCenterID string) *compute.NetworkMount
-	var wants []want
 	err = p.store.Read(ctx, func(tx store.Tx) (err error) {
-		if centers, mounts, err = workerPlaces(tx, e); err != nil {
-			return err
-		}
-		wants, err = p.nearVolumes(tx, e, p.catalog.workerWants(e, centers), centers, mounts)
+		centers, mounts, err = workerPlaces(tx, e)
 		return err
 	})
 	if err != nil {
 		return w, nil, err
 	}
 
+	wants := p.mounting(e, p.catalog.workerWants(e, centers), centers, mounts)
 	err = p.place(ctx, "worker", 1, wants, func(at []choice) error {
 		p.put(&w, &at[0])
 		if err := check(w); err != nil {
