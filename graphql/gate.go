@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/impl/audit"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 )
 
 // gate stands between a valid document and its execution: bounds, key, scope, values of arguments.
@@ -152,5 +153,6 @@ func (g gate) InterceptRootField(ctx context.Context, next graphql.RootResolver)
 	}
 	c.forget() // an earlier field of the document may have changed it
 	field := graphql.GetRootFieldContext(ctx).Field.Name
-	return next(audit.With(ctx, audit.Actor{User: c.key.UserID, Key: c.key.ID, Request: c.requestID, Operation: field, Client: c.client}))
+	ctx = audit.With(ctx, audit.Actor{User: c.key.UserID, Key: c.key.ID, Request: c.requestID, Operation: field, Client: c.client})
+	return next(control.WithUserOf(ctx, *c.key))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/store"
 )
 
 // ask sends a request, with headers beside its content type: a name and a value each. It gives the whole answer.
@@ -126,6 +127,18 @@ func TestHandler_NotesRefusedKeys(t *testing.T) {
 		require.Equal(t, of.status, e.ask(http.MethodPost, of.target, of.body).Code)
 		require.Equal(t, []compute.Code{of.want}, noted)
 	}
+}
+
+// TestHandler_CreatesNothingForAUserWhoIsGone: the key is found in memory while another process deletes the user.
+func TestHandler_CreatesNothingForAUserWhoIsGone(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	const document = `mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA L4",imageName:"i"}){id}}`
+	_, body := e.send(document)
+	require.NotContains(t, body, "errors")
+	require.NoError(t, e.db.Write(t.Context(), func(tx store.Tx) error { return tx.DeleteUser("u") }))
+	_, body = e.send(document)
+	require.Contains(t, body, `"code":"UNAUTHENTICATED"`)
 }
 
 // hurried is an answer whose connection has deadlines.

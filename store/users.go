@@ -33,6 +33,8 @@ type Users interface {
 	CountUsers() (int, error)
 	// HoldAdmins gives how many admins are not disabled, and keeps other transactions from changing these until this one ends.
 	HoldAdmins() (int, error)
+	// HoldUser reports whether there is the user, and keeps other transactions from deleting it until this one ends.
+	HoldUser(compute.UserID) (bool, error)
 	// UpdateUser writes role and whether it is disabled; NotFound for an unknown name.
 	UpdateUser(compute.User) error
 	// DeleteUser removes the user, known or not, and leaves what it has.

@@ -122,7 +122,7 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, members []co
 	}
 
 	return c.placement.place(ctx, "pod", len(members), []want{w}, func(at []choice) error {
-		return c.store.Write(ctx, func(tx store.Tx) error {
+		return create(ctx, c.store, func(tx store.Tx) error {
 			made.Members, made.Pods = nil, nil
 			if err := checkSpend(ctx, tx, made.UserID, times(members[0].CostPerHour, int64(len(members)))); err != nil {
 				return err

@@ -20,7 +20,7 @@ func (r *Registries) Delegate(ctx context.Context, user compute.UserID, resource
 	d := compute.Delegation{
 		ID: newID(ctx, r.ids.Delegation), UserID: user, Name: name, Region: parts[3], Account: parts[4], Repository: repository, Tag: cmp.Or(tag, "latest"),
 	}
-	err := r.store.Write(ctx, func(tx store.Tx) error {
+	err := create(ctx, r.store, func(tx store.Tx) error {
 		d.CreatedAt = tx.Wall()
 		return tx.InsertDelegation(d)
 	})

@@ -107,7 +107,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 	defer n.changing.Unlock()
 
 	id, release := newID(ctx, n.ids.Endpoint), n.ids.Release()
-	err = n.store.Write(ctx, func(tx store.Tx) error {
+	err = create(ctx, n.store, func(tx store.Tx) error {
 		e = compute.Endpoint{
 			ID: id, UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
 			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,

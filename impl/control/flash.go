@@ -50,7 +50,7 @@ func (f *Flash) CreateApp(ctx context.Context, user compute.UserID, name string)
 	}
 
 	id := f.ids.FlashApp()
-	err = f.store.Write(ctx, func(tx store.Tx) error {
+	err = create(ctx, f.store, func(tx store.Tx) error {
 		all, err := tx.ListFlashApps(user)
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ func (c *Control) CreateGlobalVolume(ctx context.Context, user compute.UserID, n
 	if err := nameGlobalVolume(&v, name); err != nil {
 		return compute.GlobalVolume{}, err
 	}
-	err := c.store.Write(ctx, func(tx store.Tx) error {
+	err := create(ctx, c.store, func(tx store.Tx) error {
 		v.CreatedAt = tx.Wall()
 		return tx.InsertGlobalVolume(v)
 	})

@@ -60,7 +60,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 
 	length := c.interruptions.draw(pod)
 	err = c.placement.place(ctx, "pod", 1, []want{w}, func(at []choice) error {
-		return c.store.Write(ctx, func(tx store.Tx) (err error) {
+		return create(ctx, c.store, func(tx store.Tx) (err error) {
 			if err := checkSpend(ctx, tx, user, pod.CostPerHour); err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ func (r *Registries) Create(ctx context.Context, user compute.UserID, name strin
 		return compute.Registry{}, err
 	}
 	made.Login = login
-	err = r.store.Write(ctx, func(tx store.Tx) error {
+	err = create(ctx, r.store, func(tx store.Tx) error {
 		made.CreatedAt = tx.Wall()
 		return tx.InsertRegistry(made)
 	})

@@ -56,7 +56,7 @@ func (k *Secrets) Create(ctx context.Context, user compute.UserID, n NewSecret) 
 
 	made := compute.Secret{ID: newID(ctx, k.ids.Secret), UserID: user, Name: n.Name, Description: n.Description}
 	sealed := k.sealer.Seal([]byte(n.Value), string(made.ID))
-	err := k.store.Write(ctx, func(tx store.Tx) error {
+	err := create(ctx, k.store, func(tx store.Tx) error {
 		_, taken, err := tx.SecretNamed(user, n.Name)
 		switch {
 		case err != nil:

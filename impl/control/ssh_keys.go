@@ -32,7 +32,7 @@ func (c *Control) SetSSHKeys(ctx context.Context, user compute.UserID, lines []s
 	if invalid.Fields != nil {
 		return invalid
 	}
-	return c.store.Write(ctx, func(tx store.Tx) error { return tx.SetSSHKeys(user, lines) })
+	return create(ctx, c.store, func(tx store.Tx) error { return tx.SetSSHKeys(user, lines) })
 }
 
 // SSHPod gives a pod, whoever owns it, and the public keys of its account, for who is to let users into their pods: none of a user who was deleted,

@@ -43,7 +43,7 @@ type TemplateMounts struct{ Persistent *compute.PersistentMount }
 // credential that is not the user's.
 func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, change TemplateChange) (compute.Template, error) {
 	var t compute.Template
-	err := c.store.Write(ctx, func(tx store.Tx) error {
+	err := create(ctx, c.store, func(tx store.Tx) error {
 		t = newTemplate(newID(ctx, c.ids.Template), user, tx.Wall())
 		if err := changeTemplate(tx, &t, change); err != nil {
 			return err

@@ -144,20 +144,50 @@ func (r *Keyring) DeleteUser(ctx context.Context, name compute.UserID, keep bool
 			return errLastAdmin(name)
 		}
 
+		if err := tx.DeleteUser(name); err != nil { // first: what is created for it at the same time is seen below, or refused
+			return err
+		}
 		if !keep {
 			if err := hasNothing(tx, name); err != nil {
 				return err
 			}
 		}
-		if err := revokeAll(tx, name); err != nil {
-			return err
-		}
-		return tx.DeleteUser(name)
+		return revokeAll(tx, name)
 	})
 	if err != nil {
 		return err
 	}
 	return r.Refresh(ctx)
+}
+
+type keyUserKey struct{}
+
+// WithUserOf gives a context for a request of the key, so that nothing that the request creates is left of a user who was deleted since the key was
+// found (rule users.delete.resources). What is created without a key, or by one that is good without a user, such as of a seed, need not have one.
+func WithUserOf(ctx context.Context, k compute.Key) context.Context {
+	if !k.Bounded(compute.User{}, false).Disabled {
+		return ctx
+	}
+	return context.WithValue(ctx, keyUserKey{}, k.UserID)
+}
+
+// create has f store something new in a transaction of the store. Unauthenticated, as each request after it, if the user whose key asks for it was
+// deleted; until the transaction ends it cannot be.
+func create(ctx context.Context, s store.Store, f func(store.Tx) error) error {
+	user, ofKey := ctx.Value(keyUserKey{}).(compute.UserID)
+	if !ofKey {
+		return s.Write(ctx, f)
+	}
+	return s.Write(ctx, func(tx store.Tx) error {
+		there, err := tx.HoldUser(user)
+		if err == nil && !there {
+			err = errInvalidKey(compute.RefusedKey{Reason: compute.RefusedRevoked, UserID: user})
+		}
+		if err != nil {
+			return err
+		}
+		return f(tx)
+	})
 }
 
 // revokeAll revokes the keys of a user. Those of its workers end with these.

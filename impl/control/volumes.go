@@ -28,7 +28,7 @@ func (c *Control) CreateVolume(ctx context.Context, user compute.UserID, n NewVo
 		Type: cmp.Or(n.Type, compute.StandardVolume),
 	}
 
-	err := c.store.Write(ctx, func(tx store.Tx) error {
+	err := create(ctx, c.store, func(tx store.Tx) error {
 		v.CreatedAt = tx.Wall()
 		if err := tx.InsertVolume(v); err != nil {
 			return err

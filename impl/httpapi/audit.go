@@ -30,11 +30,12 @@ func isREST(id string) bool {
 	})
 }
 
-// actor has what the request changes noted as its caller's.
+// actor has what the request changes noted as its caller's, and what it creates refused if the caller was deleted meanwhile.
 func (s *Services) actor(r *request, operation string) {
-	r.SetRequest(r.Request().WithContext(audit.With(contextOf(r), audit.Actor{
+	ctx := audit.With(contextOf(r), audit.Actor{
 		User: r.caller.UserID, Key: r.caller.ID, Request: r.Response().Header().Get(echo.HeaderXRequestID), Operation: operation, Client: s.Proxies.Client(r.Request()),
-	})))
+	})
+	r.SetRequest(r.Request().WithContext(control.WithUserOf(ctx, r.caller.Key)))
 }
 
 // refusedKey notes the error if it refuses a key.

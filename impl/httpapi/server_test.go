@@ -143,6 +143,19 @@ func TestServices_KeyIsNotInvalidIfTheStoreFails(t *testing.T) {
 	}
 }
 
+// TestServices_CreateNothingForAUserWhoIsGone: the key is found in memory while another process deletes the user.
+func TestServices_CreateNothingForAUserWhoIsGone(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	require.Equal(t, 201, e.call("POST", "/v2/pods", token, pod).Code)
+	require.NoError(t, e.db.Write(t.Context(), func(tx store.Tx) error { return tx.DeleteUser("u") }))
+	require.Equal(t, 401, e.call("POST", "/v2/pods", token, pod).Code)
+	require.Equal(t, 401, e.call("POST", "/v2/templates", token, `{"name":"a","image":"i"}`).Code)
+	require.NoError(t, e.keyring.Refresh(t.Context()))
+	require.Equal(t, 401, e.call("GET", "/v2/pods", token, "").Code, "as what comes after it")
+}
+
 func TestServices_KeyWithoutTheScopeIsForbidden(t *testing.T) {
 	t.Parallel()
 	e := open(t)

@@ -17,6 +17,7 @@ type dialect struct{}
 
 // otherWords are what package sqldb says in SQLite's words. PostgreSQL chooses its indexes by itself.
 var otherWords = strings.NewReplacer(
+	"/* FOR KEY SHARE */", "FOR KEY SHARE",
 	"INDEXED BY jobs_open_or_failed", "",
 	"INDEXED BY jobs_open", "",
 	"INDEXED BY jobs_of_endpoint", "",

@@ -1,10 +1,12 @@
 package postgres_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -79,5 +81,49 @@ func TestHoldAdmins_OneOfTwoProcessesWaits(t *testing.T) {
 				return tx.UpdateUser(compute.User{Name: name, Role: compute.RoleAdmin})
 			}))
 		}
+	}
+}
+
+// TestHoldUser_OneOfTwoProcessesWaits: berth users deletes beside the server, and sees what the server created for the user before.
+func TestHoldUser_OneOfTwoProcessesWaits(t *testing.T) {
+	t.Parallel()
+	url, err := cluster.Schema(t.Context())
+	require.NoError(t, err)
+	clock := compute.SystemClock{}
+	var both [2]store.Store
+	for i := range both {
+		both[i], err = postgres.Open(t.Context(), url, clock)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, both[i].Close()) }()
+	}
+
+	for i := range 20 {
+		name := compute.UserID(fmt.Sprint("user", i))
+		require.NoError(t, both[0].Write(t.Context(), func(tx store.Tx) error {
+			return tx.InsertUser(compute.User{Name: name, Role: compute.RoleMember})
+		}))
+		var there bool
+		var has int
+		var done sync.WaitGroup
+		done.Go(func() {
+			assert.NoError(t, both[0].Write(t.Context(), func(tx store.Tx) (err error) {
+				if there, err = tx.HoldUser(name); err != nil || !there {
+					return err
+				}
+				return tx.InsertVolume(compute.Volume{ID: compute.VolumeID(name), UserID: name, CreatedAt: tx.Wall()})
+			}))
+		})
+		done.Go(func() {
+			assert.NoError(t, both[1].Write(t.Context(), func(tx store.Tx) error {
+				if err := tx.DeleteUser(name); err != nil {
+					return err
+				}
+				all, err := tx.ListVolumes(name)
+				has = len(all)
+				return err
+			}))
+		})
+		done.Wait()
+		require.Equal(t, there, has == 1, "who is deleted has what was created for it, or that was refused")
 	}
 }

@@ -17,6 +17,9 @@ var (
 	insertUser  = userColumns.insert("users")
 	selectUser  = `SELECT ` + userColumns.list() + ` FROM users WHERE name = ?`
 	selectUsers = `SELECT ` + userColumns.list() + ` FROM users ORDER BY created_at, name`
+
+	// holdUser has a comment that PostgreSQL's dialect takes for a part of it. In SQLite one transaction writes at a time.
+	holdUser = selectUser + ` /* FOR KEY SHARE */`
 )
 
 const (
@@ -62,6 +65,12 @@ var countColumn = columns[int64]{whole("n", func(n *int64) *int64 { return n })}
 
 // HoldAdmins gives how many admins are not disabled, and keeps other transactions from changing these until this one ends.
 func (tx *Tx) HoldAdmins() (int, error) { return tx.affected("hold admins", holdAdmins) }
+
+// HoldUser reports whether there is the user, and keeps other transactions from deleting it until this one ends.
+func (tx *Tx) HoldUser(name compute.UserID) (bool, error) {
+	_, found, err := get(tx, "hold user "+string(name), userColumns, holdUser, string(name))
+	return found, err
+}
 
 // UpdateUser writes role and whether it is disabled; NotFound for an unknown name.
 func (tx *Tx) UpdateUser(u compute.User) error {

@@ -49,8 +49,19 @@ func users(t *testing.T, open Open) {
 		return err
 	})))
 
+	isThere := func(name compute.UserID) (there bool) {
+		write(t, s, func(tx store.Tx) (err error) {
+			there, err = tx.HoldUser(name)
+			return err
+		})
+		return there
+	}
+	require.True(t, isThere("ada"))
+	require.True(t, isThere("Ada"))
+	require.False(t, isThere("none"))
 	for range 2 {
 		write(t, s, func(tx store.Tx) error { return tx.DeleteUser("ada") })
+		require.False(t, isThere("ada"))
 	}
 	write(t, s, store.Tx.Clear)
 	require.Equal(t, []compute.User{bob, eve}, list(), "a reset leaves users, as it leaves keys")
