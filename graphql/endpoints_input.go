@@ -40,8 +40,14 @@ func (s Services) endpointChange(i graph.EndpointInput, e compute.Endpoint) (c c
 	var bad violations
 	kind := endpointType(&bad, value(i.Type), e.Type)
 	bad.must(i.Name == nil || *i.Name != "", "name", "must not be empty")
-	if c, err = s.change(bad, i, e); err == nil && kind != e.Type {
+	if c, err = s.change(bad, i, e); err != nil {
+		return c, err
+	}
+	if kind != e.Type {
 		err = compute.Errorf(compute.Rejected, "input.type: it does not change, and the endpoint is %s", endpointTypes[e.Type])
+	}
+	if value(i.ScalerType) == "" {
+		c.Scaling.Scaler = "" // as it is by then: e may be so no more
 	}
 	return c, err
 }

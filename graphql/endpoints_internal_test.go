@@ -101,10 +101,11 @@ func TestEndpointChange_KeepsWhatIsNull(t *testing.T) {
 
 	kept := control.EndpointChange{
 		IdleByCount: true, GPU: &control.EndpointGPUChange{}, WorkersMax: new(int64(3)), IdleTimeout: new(10 * time.Second),
-		Scaling: &control.Scaling{Scaler: compute.ByCount, Value: 4},
+		Scaling: &control.Scaling{Value: 4},
 	}
 	require.Equal(t, kept, change(onGPUs, graph.EndpointInput{}))
-	require.Equal(t, kept, change(onGPUs, graph.EndpointInput{Type: new("QB"), GpuIds: new(""), TemplateID: new(""), FlashEnvironmentID: new("")}))
+	require.Equal(t, kept, change(onGPUs, graph.EndpointInput{Type: new("QB"), GpuIds: new(""), TemplateID: new(""), FlashEnvironmentID: new(""), ScalerType: new("")}))
+	require.Equal(t, &control.Scaling{Scaler: compute.ByCount, Value: 5}, change(onGPUs, graph.EndpointInput{ScalerType: new("REQUEST_COUNT"), ScalerValue: new(5)}).Scaling)
 
 	require.Equal(t, &control.EndpointGPUChange{Pools: []string{"AMPERE_16"}, Excluded: []string{}}, change(onGPUs, graph.EndpointInput{GpuIds: new("AMPERE_16")}).GPU, "nothing is excluded any more")
 	require.Equal(t, &control.EndpointGPUChange{CUDAVersions: []string{}}, change(onGPUs, graph.EndpointInput{AllowedCudaVersions: new("")}).GPU)
@@ -121,6 +122,7 @@ func TestEndpointChange_KeepsWhatIsNull(t *testing.T) {
 		"input.name: must not be empty":                            {Name: new("")},
 		"input.type: it does not change, and the endpoint is QB":   {Type: new("LB")},
 		"input.workersMax: must be >= 0":                           {Type: new("LB"), WorkersMax: new(-1)},
+		"input.scalerValue: must be <= 1000000000":                 {ScalerValue: new(1_000_000_001)},
 		"input.template.advancedStart is not served: leave it out": {Template: &graph.EndpointTemplateInput{AdvancedStart: new(true)}},
 		"input.template.config is not served: leave it out":        {Template: &graph.EndpointTemplateInput{Config: map[string]any{"a": 1}}},
 		"input.volumes: a worker mounts one volume of the type OBJECT_STORE_VOLUME, not 2": {Volumes: []*graph.EndpointVolumeInput{

@@ -155,37 +155,29 @@ func TestInputs_NullInAListIsLeftOut(t *testing.T) {
 	require.Equal(t, map[string]string{}, portNames(&bad, []*graph.TemplatePortConfigInput{}), "there are none any more")
 }
 
-func TestPodChange_KeepsOfAMountWhatIsAbsent(t *testing.T) {
+func TestPodChange_HasOfAMountWhatIsThere(t *testing.T) {
 	t.Parallel()
-	none := compute.Pod{}
-	persistent := compute.Pod{Persistent: &compute.PersistentMount{SizeGB: 20, Path: "/a"}}
-	network := compute.Pod{Network: &compute.NetworkMount{VolumeID: "v", Path: "/a"}}
 	for name, of := range map[string]struct {
-		pod        compute.Pod
-		size       *int
-		path       *string
-		persistent *compute.PersistentMount
-		network    []compute.NetworkMount
+		size *int
+		path *string
+		want control.PodChange
 	}{
-		"nothing":                    {pod: persistent},
-		"no size and no path":        {pod: persistent, size: new(0), path: new("")},
-		"a size":                     {pod: persistent, size: new(30), persistent: &compute.PersistentMount{SizeGB: 30, Path: "/a"}},
-		"a size below the least":     {pod: persistent, size: new(1), persistent: &compute.PersistentMount{SizeGB: 10, Path: "/a"}},
-		"a path":                     {pod: persistent, path: new("/b"), persistent: &compute.PersistentMount{SizeGB: 20, Path: "/b"}},
-		"both":                       {pod: persistent, size: new(30), path: new("/b"), persistent: &compute.PersistentMount{SizeGB: 30, Path: "/b"}},
-		"a size of none":             {pod: none, size: new(30), persistent: &compute.PersistentMount{SizeGB: 30, Path: "/workspace"}},
-		"a path of none":             {pod: none, path: new("/b")},
-		"a path of a network volume": {pod: network, path: new("/b"), network: []compute.NetworkMount{{VolumeID: "v", Path: "/b"}}},
+		"nothing":                {},
+		"no size and no path":    {size: new(0), path: new("")},
+		"a size":                 {size: new(30), want: control.PodChange{PersistentGB: new(int64(30))}},
+		"a size below the least": {size: new(1), want: control.PodChange{PersistentGB: new(int64(10))}},
+		"a path":                 {path: new("/b"), want: control.PodChange{MountPath: new("/b")}},
+		"both":                   {size: new(30), path: new("/b"), want: control.PodChange{PersistentGB: new(int64(30)), MountPath: new("/b")}},
 	} {
-		c, err := podChange(of.pod, graph.PodEditJobInput{VolumeInGb: of.size, VolumeMountPath: of.path})
+		c, err := podChange(graph.PodEditJobInput{VolumeInGb: of.size, VolumeMountPath: of.path})
 		require.NoError(t, err, name)
-		require.Equal(t, control.PodChange{Persistent: of.persistent, Network: of.network}, c, name)
+		require.Equal(t, of.want, c, name)
 	}
 }
 
 func TestPodChange_ChangesWhatIsThere(t *testing.T) {
 	t.Parallel()
-	c, err := podChange(compute.Pod{}, graph.PodEditJobInput{
+	c, err := podChange(graph.PodEditJobInput{
 		ImageName: new("j"), DockerArgs: new(""), ContainerDiskInGb: new(1), Ports: new("22/tcp"), ContainerRegistryAuthID: new("r"), Port: new(""),
 		Env: []*graph.EnvironmentVariableInput{{Key: new("A"), Value: new("1")}},
 	})
@@ -194,10 +186,10 @@ func TestPodChange_ChangesWhatIsThere(t *testing.T) {
 		Image: new("j"), Args: new(""), DiskGB: new(int64(1)), Ports: []string{"22/tcp"}, RegistryID: new(compute.RegistryID("r")), Env: map[string]string{"A": "1"},
 	}, c)
 
-	c, err = podChange(compute.Pod{}, graph.PodEditJobInput{ImageName: new(""), Ports: new(""), ContainerRegistryAuthID: new(""), Env: []*graph.EnvironmentVariableInput{}})
+	c, err = podChange(graph.PodEditJobInput{ImageName: new(""), Ports: new(""), ContainerRegistryAuthID: new(""), Env: []*graph.EnvironmentVariableInput{}})
 	require.NoError(t, err)
 	require.Equal(t, control.PodChange{Ports: []string{}, Env: map[string]string{}}, c)
-	_, err = podChange(compute.Pod{}, graph.PodEditJobInput{Port: new("22")})
+	_, err = podChange(graph.PodEditJobInput{Port: new("22")})
 	requireDetail(t, "input.port is not served: leave it out", err)
 }
 

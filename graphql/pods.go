@@ -183,7 +183,7 @@ func (m mutations) PodEditJob(ctx context.Context, input graph.PodEditJobInput) 
 	if err != nil {
 		return nil, err
 	}
-	change, err := podChange(pod, input)
+	change, err := podChange(input)
 	if err != nil {
 		return nil, err
 	}

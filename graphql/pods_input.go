@@ -202,10 +202,10 @@ func instance(id string) (compute.CPU, bool) {
 	return cpu, err == nil && memoryErr == nil && vcpus >= 1 && memory >= 1 && *instanceID(cpu) == id
 }
 
-// podChange translates the input of podEditJob. What of a mount is absent stays as the pod has it.
-func podChange(p compute.Pod, i graph.PodEditJobInput) (c control.PodChange, err error) {
+// podChange translates the input of podEditJob.
+func podChange(i graph.PodEditJobInput) (c control.PodChange, err error) {
 	var bad violations
-	c = control.PodChange{Image: orNull(value(i.ImageName)), Args: i.DockerArgs}
+	c = control.PodChange{Image: orNull(value(i.ImageName)), Args: i.DockerArgs, MountPath: orNull(value(i.VolumeMountPath))}
 	if i.ContainerDiskInGb != nil {
 		size := disk(&bad, i.ContainerDiskInGb)
 		c.DiskGB = orNull(size)
@@ -220,18 +220,9 @@ func podChange(p compute.Pod, i graph.PodEditJobInput) (c control.PodChange, err
 		c.RegistryID = &id
 	}
 	mountPath(&bad, "volumeMountPath", i.VolumeMountPath)
-
-	asked, path := volume(&bad, i.VolumeInGb, i.VolumeMountPath), value(i.VolumeMountPath)
-	switch {
-	case asked != nil && p.Persistent != nil:
-		c.Persistent = &compute.PersistentMount{SizeGB: asked.SizeGB, Path: cmp.Or(path, p.Persistent.Path)}
-	case asked != nil:
-		c.Persistent = asked
-	case path != "" && p.Network != nil:
-		c.Network = []compute.NetworkMount{{VolumeID: p.Network.VolumeID, Path: path}}
-	case path != "" && p.Persistent != nil:
-		c.Persistent = &compute.PersistentMount{SizeGB: p.Persistent.SizeGB, Path: path}
-	} // the path of a volume that is not there means nothing, as when a pod is made
+	if asked := volume(&bad, i.VolumeInGb, i.VolumeMountPath); asked != nil {
+		c.PersistentGB = &asked.SizeGB
+	}
 
 	if err = bad.err(); err != nil {
 		return c, err

@@ -33,6 +33,7 @@ import (
 type edge struct {
 	*testing.T
 	handler *graphql.Handler
+	others  *overtaken
 	db      *watched
 	token   string
 	log     bytes.Buffer
@@ -46,7 +47,8 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	require.NoError(t, err)
 
 	t.Cleanup(func() { _ = db.Close() })
-	e.db = &watched{Store: db}
+	e.others = &overtaken{Store: db}
+	e.db = &watched{Store: e.others}
 	ids := compute.NewIDs(rand.Reader, clock)
 	keyring, err := control.NewKeyring(t.Context(), db, ids, clock, nil)
 	require.NoError(t, err)
@@ -56,7 +58,7 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
 
-	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), control.PlacementOptions{Place: pods.Pack})
+	placement, err := control.NewPlacement(t.Context(), e.others, catalog, control.SimulatedFleet(catalog), control.PlacementOptions{Place: pods.Pack})
 	require.NoError(t, err)
 	sealer, err := control.NewSealer([]byte("a key that has thirty-two bytes."))
 	require.NoError(t, err)
@@ -120,6 +122,75 @@ func TestServices_KeyIsNotInvalidIfTheStoreFails(t *testing.T) {
 	status, body := e.send(`{myself{id}}`)
 	require.Equal(t, 503, status)
 	require.Contains(t, body, "the store is closed")
+}
+
+// overtaken is a store in which somebody else writes something before the next write.
+type overtaken struct {
+	store.Store
+	first func(store.Tx) error // nil: nobody does
+}
+
+func (o *overtaken) Write(ctx context.Context, f func(store.Tx) error) error {
+	if first := o.first; first != nil {
+		o.first = nil
+		if err := o.Store.Write(ctx, first); err != nil {
+			return err
+		}
+	}
+	return o.Store.Write(ctx, f)
+}
+
+// created sends a mutation and gives the id in its answer.
+func (e *edge) created(document string) string {
+	status, body := e.send(document)
+	require.Equal(e, 200, status, body)
+	_, rest, found := strings.Cut(body, `{"id":"`)
+	require.True(e, found, body)
+	id, _, _ := strings.Cut(rest, `"`)
+	return id
+}
+
+func TestServices_PodEditJobKeepsWhatSomebodyElseChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	id := e.created(`mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA L4",imageName:"i",volumeInGb:20,volumeMountPath:"/a"}){id}}`)
+	changed := func(input string, meanwhile compute.PersistentMount) (m compute.PersistentMount) {
+		e.others.first = func(tx store.Tx) error {
+			p, err := tx.Pod(compute.PodID(id))
+			p.Persistent = &meanwhile
+			_, changed := tx.ChangePod(p)
+			return errors.Join(err, changed)
+		}
+		require.Equal(t, id, e.created(`mutation{podEditJob(input:{podId:"`+id+`",`+input+`}){id}}`))
+		require.Nil(t, e.others.first)
+		require.NoError(t, e.db.Read(t.Context(), func(tx store.Tx) error {
+			p, err := tx.Pod(compute.PodID(id))
+			m = *p.Persistent
+			return err
+		}))
+		return m
+	}
+	require.Equal(t, compute.PersistentMount{SizeGB: 30, Path: "/c"}, changed(`volumeMountPath:"/c"`, compute.PersistentMount{SizeGB: 30, Path: "/b"}))
+	require.Equal(t, compute.PersistentMount{SizeGB: 40, Path: "/d"}, changed(`volumeInGb:40`, compute.PersistentMount{SizeGB: 30, Path: "/d"}))
+}
+
+func TestServices_SaveEndpointKeepsTheScalerThatSomebodyElseSetsMeanwhile(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	id := e.created(`mutation{saveEndpoint(input:{name:"a",template:{name:"t",imageName:"i"},instanceIds:["cpu3g-2-8"]}){id}}`)
+	e.others.first = func(tx store.Tx) error {
+		one, err := tx.Endpoint(compute.EndpointID(id))
+		one.Scaler, one.ScalerValue = compute.ByCount, 7
+		return errors.Join(err, tx.UpdateEndpoint(one))
+	}
+	require.Equal(t, id, e.created(`mutation{saveEndpoint(input:{id:"`+id+`",scalerValue:8}){id}}`))
+	require.Nil(t, e.others.first)
+	require.NoError(t, e.db.Read(t.Context(), func(tx store.Tx) error {
+		one, err := tx.Endpoint(compute.EndpointID(id))
+		require.Equal(t, compute.ByCount, one.Scaler)
+		require.EqualValues(t, 8, one.ScalerValue)
+		return err
+	}))
 }
 
 // watched is a store that counts the statements of its reads, and fails when it is asked to. A transaction knows only the

@@ -84,7 +84,7 @@ type EndpointGPUChange struct {
 
 // Scaling is how the number of workers is decided: seconds for ByDelay, jobs for ByCount.
 type Scaling struct {
-	Scaler compute.Scaler
+	Scaler compute.Scaler // empty: as it is
 	Value  float64
 }
 

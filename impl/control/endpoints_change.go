@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,8 +11,10 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// maxWorkers is how many workers an endpoint may ask for.
-const maxWorkers = 1000
+const (
+	maxWorkers      = 1000          // that an endpoint may ask for
+	maxRequestCount = 1_000_000_000 // jobs for each worker
+)
 
 // change applies the change to an endpoint, new or not, and checks what comes out.
 func (n *Endpoints) change(tx store.Resources, e *compute.Endpoint, x EndpointChange) error {
@@ -324,7 +327,10 @@ func checkVolumes(tx store.Resources, e compute.Endpoint) error {
 // changeWorkers applies what acts at once (rules serverless.workers.*, serverless.type.delay).
 func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	if x.Scaling != nil {
-		e.Scaler, e.ScalerValue = x.Scaling.Scaler, x.Scaling.Value
+		e.Scaler, e.ScalerValue = cmp.Or(x.Scaling.Scaler, e.Scaler), x.Scaling.Value
+		if e.Scaler == compute.ByCount && e.ScalerValue > maxRequestCount {
+			return invalid("/scaling/requestCount: must be <= %d", maxRequestCount)
+		}
 	}
 	if e.Type == compute.LoadBalancer && e.Scaler == compute.ByDelay {
 		return invalid("/scaling/type: must be %s for a %s endpoint", compute.ByCount, e.Type)

@@ -283,6 +283,9 @@ func TestEndpoints_WorkersAreCountedWithinBounds(t *testing.T) {
 		{EndpointChange{Scaling: &Scaling{compute.ByCount, 1}, IdleTimeout: new(time.Minute), IdleByCount: true}, ""},
 		{EndpointChange{IdleTimeout: new(time.Hour)}, "workers.idleTimeout: it does not apply"},
 		{EndpointChange{Scaling: &Scaling{compute.ByDelay, 1}, IdleTimeout: new(time.Hour), Timeout: new(time.Second)}, ""},
+		{EndpointChange{Scaling: &Scaling{compute.ByCount, 1_000_000_000}}, ""},
+		{EndpointChange{Scaling: &Scaling{Value: 1_000_000_001}}, "/scaling/requestCount: must be <= 1000000000"},
+		{EndpointChange{Scaling: &Scaling{compute.ByDelay, 1_000_000_001}}, ""},
 	} {
 		changed, err := n.Update(ctx, "u", e.ID, one.change)
 		if one.says != "" {

@@ -303,6 +303,8 @@ type PodChange struct {
 	RegistryID       *compute.RegistryID // empty: none any more
 	Persistent       *compute.PersistentMount
 	Network          []compute.NetworkMount // empty but not nil is refused
+	PersistentGB     *int64                 // see withMounts
+	MountPath        *string                // likewise
 	Locked           *bool
 	GlobalNetworking *bool
 }
@@ -434,7 +436,23 @@ func (c *Control) change(tx store.Resources, p *compute.Pod, n PodChange) (err e
 		}
 	}
 
-	return changeMounts(p, n)
+	return changeMounts(p, n.withMounts(*p))
+}
+
+// withMounts gives the change with the mounts that PersistentGB and MountPath alone stand for: what of its mount is absent stays as the pod has it
+// (rule graphql.edit). The path of a volume that is not there means nothing, as when a pod is made (rule graphql.edit.volume).
+func (n PodChange) withMounts(p compute.Pod) PodChange {
+	switch {
+	case n.PersistentGB != nil || n.MountPath != nil && p.Persistent != nil:
+		var mount compute.PersistentMount
+		set(&mount, p.Persistent)
+		set(&mount.SizeGB, n.PersistentGB)
+		set(&mount.Path, n.MountPath)
+		n.Persistent = &mount
+	case n.MountPath != nil && p.Network != nil:
+		n.Network = []compute.NetworkMount{{VolumeID: p.Network.VolumeID, Path: *n.MountPath}}
+	}
+	return n
 }
 
 // changeMounts applies the PATCH rules for mounts (rules pods.patch.mounts.*).

@@ -147,6 +147,37 @@ func TestChangeMounts_ChangesWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestPodChange_WithMountsKeepsOfOneWhatIsAbsent(t *testing.T) {
+	t.Parallel()
+	none := compute.Pod{}
+	persistent := compute.Pod{Persistent: &compute.PersistentMount{SizeGB: 20, Path: "/a"}}
+	network := compute.Pod{Network: &compute.NetworkMount{VolumeID: "v", Path: "/a"}}
+	for name, of := range map[string]struct {
+		pod        compute.Pod
+		size       *int64
+		path       *string
+		persistent *compute.PersistentMount
+		network    []compute.NetworkMount
+	}{
+		"nothing":                    {pod: persistent},
+		"a size":                     {pod: persistent, size: new(int64(30)), persistent: &compute.PersistentMount{SizeGB: 30, Path: "/a"}},
+		"a path":                     {pod: persistent, path: new("/b"), persistent: &compute.PersistentMount{SizeGB: 20, Path: "/b"}},
+		"both":                       {pod: persistent, size: new(int64(30)), path: new("/b"), persistent: &compute.PersistentMount{SizeGB: 30, Path: "/b"}},
+		"a size of none":             {pod: none, size: new(int64(30)), persistent: &compute.PersistentMount{SizeGB: 30}},
+		"a size of a network volume": {pod: network, size: new(int64(30)), path: new("/b"), persistent: &compute.PersistentMount{SizeGB: 30, Path: "/b"}},
+		"a path of none":             {pod: none, path: new("/b")},
+		"a path of a network volume": {pod: network, path: new("/b"), network: []compute.NetworkMount{{VolumeID: "v", Path: "/b"}}},
+	} {
+		c := PodChange{PersistentGB: of.size, MountPath: of.path}.withMounts(of.pod)
+		require.Equal(t, of.persistent, c.Persistent, name)
+		require.Equal(t, of.network, c.Network, name)
+		require.Equal(t, compute.PersistentMount{SizeGB: 20, Path: "/a"}, *persistent.Persistent, "%s: that of the pod itself is as it was", name)
+		if of.size != nil && of.pod.Persistent == nil {
+			require.ErrorContains(t, changeMounts(&of.pod, c), "mounts.persistent: the pod was created without one", name)
+		}
+	}
+}
+
 func TestConcernsContainer_IsWhatAContainerIsMadeOf(t *testing.T) {
 	t.Parallel()
 	made := func() compute.Pod {
