@@ -162,8 +162,9 @@ func (r *Keyring) DeleteUser(ctx context.Context, name compute.UserID, keep bool
 
 type keyUserKey struct{}
 
-// WithUserOf gives a context for a request of the key, so that nothing that the request creates is left of a user who was deleted since the key was
-// found (rule users.delete.resources). What is created without a key, or by one that is good without a user, such as of a seed, need not have one.
+// WithUserOf gives a context for a request of the key, so that the request creates nothing once the user of the key was deleted, which may be after the
+// key was found (rule users.delete.resources). Who asks without a key, or by one that is good without a user, may create for users that are not
+// there: a seed does.
 func WithUserOf(ctx context.Context, k compute.Key) context.Context {
 	if !k.Bounded(compute.User{}, false).Disabled {
 		return ctx

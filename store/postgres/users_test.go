@@ -118,7 +118,7 @@ func TestHoldUser_OneOfTwoProcessesWaits(t *testing.T) {
 				if err := tx.DeleteUser(name); err != nil {
 					return err
 				}
-				all, err := tx.ListVolumes(name)
+				all, _, err := tx.PageVolumes(name, compute.Page{Limit: 10})
 				has = len(all)
 				return err
 			}))
