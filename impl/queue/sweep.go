@@ -55,7 +55,9 @@ func (q *Queue) renewLeases(now time.Time) {
 }
 
 // paused reports whether there was a pause, or a step of the clock, since the leases began afresh. The caller has the lock.
-func (q *Queue) paused() bool { return (compute.Lag(q.clock) - q.lag).Abs() >= q.settings.Lease/pauseShare }
+func (q *Queue) paused() bool {
+	return (compute.Lag(q.clock) - q.lag).Abs() >= q.settings.Lease/pauseShare
+}
 
 // Afresh begins every lease afresh: a start may take longer than one lasts, and no worker could say anything meanwhile (rule queue.lease.afresh).
 func (q *Queue) Afresh() {
