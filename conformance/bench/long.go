@@ -66,8 +66,8 @@ func (b *bench) long() error {
 		}
 		seen = append(seen, one)
 		for _, s := range watch.stalled(all) {
-			stopped = append(stopped, fmt.Sprintf("minute %d, %.1f s: %d answers, the longest %.0f ms (%s); the machine below took %.0f %% of the processors then, a timer of the load was %.0f ms late",
-				i+1, s.at.Seconds(), s.answers, s.longest, kinds[s.kind], 100*s.taken, s.late))
+			stopped = append(stopped, fmt.Sprintf("minute %d, %.1f s: %d answers, the longest %.0f ms (%s); the machine below took %.0f %% of the processors then, a timer of the load was %.0f ms late, and somebody waited for the disk for %.0f ms",
+				i+1, s.at.Seconds(), s.answers, s.longest, kinds[s.kind], 100*s.taken, s.late, s.disk))
 		}
 	}
 

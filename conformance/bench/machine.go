@@ -89,6 +89,18 @@ func processors() (u usage) {
 	return u
 }
 
+// diskWait is how long somebody has waited for the disk so far; zero where the system does not say.
+func diskWait() time.Duration {
+	text, err := os.ReadFile("/proc/pressure/io")
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(text), "\n") // of some, not of all
+	_, total, _ := strings.Cut(line, "total=")
+	waited, _ := strconv.ParseInt(total, 10, 64)
+	return time.Duration(waited) * time.Microsecond
+}
+
 // stolen is the part of the time since that the machine below this one took for others.
 func (u usage) stolen(now usage) float64 {
 	if now.all == u.all {

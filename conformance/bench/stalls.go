@@ -21,6 +21,7 @@ type stalls struct {
 type look struct {
 	at, late time.Duration // after the start; how much later than it was due
 	machine  usage
+	disk     time.Duration // that somebody had waited for it by then
 }
 
 // watchStalls begins to watch.
@@ -36,7 +37,7 @@ func watchStalls() *stalls {
 			case <-time.After(due - time.Since(w.start)):
 			}
 			now := time.Since(w.start)
-			w.looks = append(w.looks, look{at: now, late: now - due, machine: processors()})
+			w.looks = append(w.looks, look{at: now, late: now - due, machine: processors(), disk: diskWait()})
 		}
 	})
 	w.stop = func() {
@@ -46,9 +47,9 @@ func watchStalls() *stalls {
 	return w
 }
 
-// during gives what part of the processors' time the machine below took from a moment to another one, with half a second around them, and the most
-// that a look was late then, in ms.
-func (w *stalls) during(from, to time.Duration) (taken, late float64) {
+// during gives what part of the processors' time the machine below took from a moment to another one, with half a second around them, the most
+// that a look was late then, and how long somebody waited for the disk, both in ms.
+func (w *stalls) during(from, to time.Duration) (taken, late, disk float64) {
 	const around = 250 * time.Millisecond
 	first, _ := slices.BinarySearchFunc(w.looks, from-around, func(l look, at time.Duration) int { return cmp.Compare(l.at, at) })
 	last := first
@@ -56,9 +57,9 @@ func (w *stalls) during(from, to time.Duration) (taken, late float64) {
 		last, late = i, max(late, milliseconds(w.looks[i].late))
 	}
 	if first >= len(w.looks) {
-		return 0, 0
+		return 0, 0, 0
 	}
-	return w.looks[first].machine.stolen(w.looks[last].machine), late
+	return w.looks[first].machine.stolen(w.looks[last].machine), late, milliseconds(w.looks[last].disk - w.looks[first].disk)
 }
 
 // stall is the answers above tooLong that came close to each other.
@@ -68,6 +69,7 @@ type stall struct {
 	longest     float64 // ms
 	kind        byte    // of the longest, in order
 	taken, late float64 // of the machine
+	disk        float64 // ms in which somebody waited for it
 }
 
 // stalled sums up the answers above tooLong.
@@ -88,7 +90,7 @@ func (w *stalls) stalled(answers []answer) (all []stall) {
 		if a.took > s.longest {
 			s.longest, s.kind = a.took, order[a.i%len(order)]
 		}
-		s.taken, s.late = w.during(s.at, end)
+		s.taken, s.late, s.disk = w.during(s.at, end)
 	}
 	return all
 }

@@ -301,10 +301,10 @@ type PodChange struct {
 	Ports            []string            // empty: none any more
 	Env              map[string]string   // empty: none any more
 	RegistryID       *compute.RegistryID // empty: none any more
+	PersistentGB     *int64              // see withMounts
+	MountPath        *string             // likewise
 	Persistent       *compute.PersistentMount
 	Network          []compute.NetworkMount // empty but not nil is refused
-	PersistentGB     *int64                 // see withMounts
-	MountPath        *string                // likewise
 	Locked           *bool
 	GlobalNetworking *bool
 }
