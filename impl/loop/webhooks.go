@@ -80,7 +80,7 @@ const newDeliveries = "new deliveries"
 // NewWebhooks makes the loop.
 func NewWebhooks(d Delivery) *Webhooks {
 	l := &Webhooks{Delivery: d, room: webhookRoom}
-	l.ending, l.end = context.WithCancel(context.Background())
+	l.ending, l.end = context.WithCancel(context.Background()) //nolint:gosec // Run calls it when it is to end
 	l.found = reconcile.New(reconcile.Config[string, int64]{
 		Name: "webhooks", Clock: compute.SystemClock{}, Log: d.Log, Reconcile: reconcile.Each(l.find), // also while a test has stopped the clock
 		List: func(context.Context, bool) ([]string, error) { return []string{newDeliveries}, nil },
