@@ -160,6 +160,7 @@ func (r *Keyring) DeleteUser(ctx context.Context, name compute.UserID, keep bool
 	return r.Refresh(ctx)
 }
 
+// keyUserKey is that of the refusal of a key whose user is gone.
 type keyUserKey struct{}
 
 // WithUserOf gives a context for a request of the key, so that the request creates nothing once the user of the key was deleted, which may be after the
@@ -169,20 +170,20 @@ func WithUserOf(ctx context.Context, k compute.Key) context.Context {
 	if !k.Bounded(compute.User{}, false).Disabled {
 		return ctx
 	}
-	return context.WithValue(ctx, keyUserKey{}, k.UserID)
+	return context.WithValue(ctx, keyUserKey{}, compute.RefusedKey{Reason: compute.RefusedRevoked, KeyID: k.ID, UserID: k.UserID})
 }
 
 // create has f store something new in a transaction of the store. Unauthenticated, as each request after it, if the user whose key asks for it was
 // deleted; until the transaction ends it cannot be.
 func create(ctx context.Context, s store.Store, f func(store.Tx) error) error {
-	user, ofKey := ctx.Value(keyUserKey{}).(compute.UserID)
+	refused, ofKey := ctx.Value(keyUserKey{}).(compute.RefusedKey)
 	if !ofKey {
 		return s.Write(ctx, f)
 	}
 	return s.Write(ctx, func(tx store.Tx) error {
-		there, err := tx.HoldUser(user)
+		there, err := tx.HoldUser(refused.UserID)
 		if err == nil && !there {
-			err = errInvalidKey(compute.RefusedKey{Reason: compute.RefusedRevoked, UserID: user})
+			err = errInvalidKey(refused)
 		}
 		if err != nil {
 			return err

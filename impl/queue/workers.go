@@ -203,6 +203,7 @@ func (q *Queue) Demands() []Demand {
 	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	var demands []Demand
 	for _, e := range slices.Sorted(maps.Keys(q.dispatchers)) {
 		d := q.dispatchers[e]

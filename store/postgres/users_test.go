@@ -39,18 +39,22 @@ func TestUpgrade_MakesUsersOfKeys(t *testing.T) {
 	})
 }
 
+// twoProcesses opens one database twice, as the server and a command beside it do.
+func twoProcesses(t *testing.T) (both [2]store.Store) {
+	url, err := cluster.Schema(t.Context())
+	require.NoError(t, err)
+	for i := range both {
+		both[i], err = postgres.Open(t.Context(), url, compute.SystemClock{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, both[i].Close()) })
+	}
+	return both
+}
+
 // TestHoldAdmins_OneOfTwoProcessesWaits: berth users works beside the server, and each sees what became of the admins of the other.
 func TestHoldAdmins_OneOfTwoProcessesWaits(t *testing.T) {
 	t.Parallel()
-	url, err := cluster.Schema(t.Context())
-	require.NoError(t, err)
-	clock := compute.SystemClock{}
-	var both [2]store.Store
-	for i := range both {
-		both[i], err = postgres.Open(t.Context(), url, clock)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, both[i].Close()) }()
-	}
+	both := twoProcesses(t)
 	names := [2]compute.UserID{"ada", "bob"}
 	for _, name := range names {
 		require.NoError(t, both[0].Write(t.Context(), func(tx store.Tx) error {
@@ -87,15 +91,7 @@ func TestHoldAdmins_OneOfTwoProcessesWaits(t *testing.T) {
 // TestHoldUser_OneOfTwoProcessesWaits: berth users deletes beside the server, and sees what the server created for the user before.
 func TestHoldUser_OneOfTwoProcessesWaits(t *testing.T) {
 	t.Parallel()
-	url, err := cluster.Schema(t.Context())
-	require.NoError(t, err)
-	clock := compute.SystemClock{}
-	var both [2]store.Store
-	for i := range both {
-		both[i], err = postgres.Open(t.Context(), url, clock)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, both[i].Close()) }()
-	}
+	both := twoProcesses(t)
 
 	for i := range 20 {
 		name := compute.UserID(fmt.Sprint("user", i))

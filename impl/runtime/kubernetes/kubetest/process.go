@@ -137,6 +137,7 @@ func (p *process) play() (code int) {
 func (p *process) step(s string) (code int, ended bool) {
 	word, rest, _ := strings.Cut(s, " ")
 	n, _ := strconv.Atoi(rest)
+
 	switch word {
 	case "say", "complain":
 		p.write("%s", rest)
