@@ -51,8 +51,11 @@ var _ = area(func() {
 		once := `a:myself{podTemplates{id}}`
 		data := c.data(c.graphQLAs(l.key, "{"+once+"}", nil))
 		require.Len(c, data["a"].(map[string]any)["podTemplates"], 10)
-		a := c.graphQLAs(l.key, "{"+once+` b:myself{podTemplates{id}}}`, nil)
-		require.Contains(c, c.wrongly(a, 200, "REJECTED"), "GET /v2/templates")
+		var a Answer
+		for _, document := range []string{"{" + once + ` b:myself{podTemplates{id}}}`, `{myself{podTemplates{id env{a:value b:value}}}}`} {
+			a = c.graphQLAs(l.key, document, nil)
+			require.Contains(c, c.wrongly(a, 200, "REJECTED"), "GET /v2/templates")
+		}
 
 		name, env := c.worker("large"), []any{map[string]any{"key": "A", "value": strings.Repeat("x", 900_000)}}
 		a = c.graphQLAs(l.key, `mutation($env:[EnvironmentVariableInput]){createCluster(input:{clusterName:"`+name+`",gpuTypeId:"NVIDIA L4",imageName:"i",podCount:20,env:$env}){id pods{env}}}`, map[string]any{"env": env})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
 )
@@ -57,11 +59,11 @@ func (l *lists) add(bytes int, answers *limit.Answers, key compute.KeyID) error 
 // listed reads a list of the user's as a whole, for which a document has room. Rejected, with where REST has the list in pages, or Unavailable
 // if it has none. Without a path REST has no pages either.
 func listed[T any](ctx context.Context, answers *limit.Answers, path string, read func(context.Context, compute.UserID, compute.Room) ([]T, error)) ([]T, error) {
-	counted := 0
+	counted, copies := 0, copiesOf(ctx)
 	var full error
 	all, err := read(ctx, user(ctx), func(bytes int) bool {
 		if full == nil {
-			full = callOf(ctx).lists.add(bytes-counted, answers, keyOf(ctx))
+			full = callOf(ctx).lists.add(copies*(bytes-counted), answers, keyOf(ctx))
 			counted = bytes
 		}
 		return full == nil
@@ -89,13 +91,34 @@ func counted(ctx context.Context, answers *limit.Answers, path string, env map[s
 	return reserve(ctx, answers, bytesOf(env, texts...), "read this one with GET "+path)
 }
 
-// reserve counts so many bytes with the lists of a document. Errors as for listed; instead says where there is room for them.
+// reserve counts so many bytes with the lists of a document, as often as its answer has them. Errors as for listed; instead says where there is
+// room for them.
 func reserve(ctx context.Context, answers *limit.Answers, bytes int, instead string) error {
-	err := callOf(ctx).lists.add(bytes, answers, keyOf(ctx))
+	err := callOf(ctx).lists.add(copiesOf(ctx)*bytes, answers, keyOf(ctx))
 	if compute.CodeOf(err) == compute.Rejected {
 		return tooLarge(instead)
 	}
 	return err
+}
+
+// copiesOf is how often the answer may have what the field that is being resolved gives: as often as there are names for the value below it that
+// has most of them.
+func copiesOf(ctx context.Context) int {
+	operation := graphql.GetOperationContext(ctx)
+	var most func(graphql.CollectedField) int
+	most = func(field graphql.CollectedField) int {
+		if len(field.Selections) == 0 {
+			return 1
+		}
+		names := map[string]int{}
+		copies := 1
+		for _, below := range graphql.CollectFields(operation, field.Selections, nil) {
+			names[below.Name] += most(below)
+			copies = max(copies, names[below.Name])
+		}
+		return copies
+	}
+	return most(graphql.GetFieldContext(ctx).Field)
 }
 
 // bytesOf is how many bytes an environment and texts have.

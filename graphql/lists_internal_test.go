@@ -6,15 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/limit"
 )
 
-// asking is the context of a request with a key.
+// asking is the context of a request with a key, in whose document a field is resolved that has nothing below it.
 func asking(ctx context.Context) (context.Context, *call) {
 	c := &call{key: &compute.Key{ID: "k", UserID: "u"}}
+	ctx = graphql.WithFieldContext(graphql.WithOperationContext(ctx, &graphql.OperationContext{}), &graphql.FieldContext{})
 	return context.WithValue(ctx, callKey{}, c), c
 }
 

@@ -119,6 +119,33 @@ func TestLists_WhatIsNamedIsAsLargeAsInAList(t *testing.T) {
 	}
 }
 
+func TestLists_CountAsOftenAsTheAnswerHasThem(t *testing.T) {
+	t.Parallel()
+	const pods, one, listed = `pod(input:{podId:"large000000001"})`, "read this one with GET", "read this one in pages, with GET"
+	e := open(t, nil)
+	e.largeOfEach(0, 2)
+	for fields, instead := range map[string]string{
+		"myself{pods{" + named(7, "x%d:env") + "}}":                                "",
+		"myself{pods{" + named(9, "x%d:env") + "}}":                                listed,
+		"myself{pods{" + named(3, "x%d:env ...{y%[1]d:env z%[1]d:env}") + "}}":     listed,
+		"myself{" + named(9, "x%d:podTemplates{env{key}}") + "}":                   listed,
+		"myself{podTemplates{" + named(9, "x%d:env{value}") + "}}":                 listed,
+		"myself{podTemplates{env{" + named(9, "x%d:value") + "}}}":                 listed,
+		"myself{podTemplates{" + named(3, "x%d:env{value y:value z:value}") + "}}": listed,
+		"myself{podTemplates{id name imageName env{key value} readme}}":            "",
+		pods + "{" + named(15, "x%d:env") + "}":                                    "",
+		pods + "{" + named(18, "x%d:env") + "}":                                    one,
+		pods + "{env id name" + named(18, "x%d:id") + "}":                          one, // about: not each of them has all
+	} {
+		_, body := e.send("{" + fields + "}")
+		if instead == "" {
+			require.NotContains(t, body, "errors", fields)
+		} else {
+			require.Contains(t, body, instead, fields)
+		}
+	}
+}
+
 func TestEndpoints_AreReadWithWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil)
