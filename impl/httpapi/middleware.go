@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -151,9 +152,19 @@ func (s *Services) operations(editions []validate.Edition, scope func(validate.O
 				f.ops[i] = &op
 			}
 		}
-		middlewares[id] = []echo.MiddlewareFunc{f.before}
+		middlewares[id] = []echo.MiddlewareFunc{once(f.before)}
 	}
 	return middlewares
+}
+
+// once has a middleware of one operation make its handler once: echo would have it made for each request.
+func once(m echo.MiddlewareFunc) echo.MiddlewareFunc {
+	var first sync.Once
+	var made echo.HandlerFunc
+	return func(handle echo.HandlerFunc) echo.HandlerFunc {
+		first.Do(func() { made = m(handle) })
+		return made
+	}
 }
 
 // front is what stands before an operation.
@@ -211,12 +222,16 @@ func (f *front) allows(key compute.Key, want compute.Scope) bool {
 }
 
 // before checks scope, rate limit, edition, size, media type, syntax and schema, in this order (rules errors.order.*). Faults stand before the
-// size. Echo calls it for each request.
+// size.
 func (f *front) before(handle echo.HandlerFunc) echo.HandlerFunc {
 	next := func(c echo.Context) error {
-		err := handle(c)
+		r := requestOf(c)
+		if f.noted {
+			f.actor(r, f.id)
+		}
+		err := handle(r)
 		if err != nil { // what the key may not do may depend on more than the path
-			f.refusedKey(requestOf(c), err)
+			f.refusedKey(r, err)
 		}
 		return err
 	}
@@ -241,9 +256,6 @@ func (f *front) before(handle echo.HandlerFunc) echo.HandlerFunc {
 			return r.strange
 		}
 
-		if f.noted {
-			f.actor(r, f.id)
-		}
 		defer r.letGo()
 		if r.over != nil && f.secret.Streams(f.id) {
 			r.over() // it has no end to wait for

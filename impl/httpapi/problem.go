@@ -118,9 +118,8 @@ func problemOf(err error) problem.Problem {
 		return of.Problem()
 	}
 
-	var he *echo.HTTPError
-	var own *compute.Error
-	if errors.As(err, &own) || !errors.As(err, &he) {
+	he, ok := errors.AsType[*echo.HTTPError](err)
+	if _, own := errors.AsType[*compute.Error](err); own || !ok {
 		return problem.Of(err)
 	}
 

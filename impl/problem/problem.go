@@ -51,8 +51,8 @@ type Problem struct {
 
 // Of gives the problem of err. An unknown error is an internal one, and its text stays inside.
 func Of(err error) Problem {
-	var e *compute.Error
-	if !errors.As(err, &e) || e.Code == compute.Internal {
+	e, ok := errors.AsType[*compute.Error](err)
+	if !ok || e.Code == compute.Internal {
 		return Problem{Entry: Table[compute.Internal], Code: compute.Internal, Detail: "an internal error occurred; the log of the server has it"}
 	}
 	p := Problem{Entry: Table[e.Code], Code: e.Code, Detail: e.Detail, Errors: e.Fields}

@@ -122,11 +122,7 @@ func parseInt(text string, n *Integer) (value int64, fault string) {
 	if slices.Contains(n.Enum, value) {
 		return value, ""
 	}
-	names := make([]string, min(len(n.Enum), mostNames+1)) // more are not shown
-	for i := range names {
-		names[i] = strconv.FormatInt(n.Enum[i], 10)
-	}
-	return 0, oneOf(names)
+	return 0, oneOf(n.Enum, func(b []byte, value int64) []byte { return strconv.AppendInt(b, value, 10) })
 }
 
 // parseFloat checks a number, of a body or of a parameter, and gives its value or what is wrong.
@@ -158,12 +154,7 @@ func parseFloat(text string, n *Number) (value float64, fault string) {
 	if slices.ContainsFunc(n.Enum, func(e Decimal) bool { return v.compare(e) == 0 }) {
 		return value, ""
 	}
-	names := make([]string, min(len(n.Enum), mostNames+1))
-	for i := range names {
-		names[i] = n.Enum[i].text
-	}
-
-	return 0, oneOf(names)
+	return 0, oneOf(n.Enum, func(b []byte, d Decimal) []byte { return append(b, d.text...) })
 }
 
 // compare is exact: rounding keeps the order of two decimals, so only those that round to the same float64 are compared digit

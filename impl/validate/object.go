@@ -110,7 +110,7 @@ func (s *Scanner) Branch(name string, kinds ...string) string {
 		return kinds[i]
 	case found:
 		s.path.push(step{name: []byte(name)})
-		s.violate(oneOf(kinds))
+		s.violate(oneOf(kinds, asItIs))
 		s.path.pop()
 	default:
 		s.missing(name)

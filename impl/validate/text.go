@@ -107,7 +107,7 @@ func (t *Text) check(text string) string {
 		if t.Elsewhere[text] != nil {
 			return "is not a known value"
 		}
-		return oneOf(t.Enum)
+		return oneOf(t.Enum, asItIs)
 	}
 	if t.Pattern != nil && !t.Pattern.Match(text) {
 		return "must match " + t.Pattern.String()
@@ -128,13 +128,25 @@ func (t *Text) check(text string) string {
 // mostNames is how many names a fault lists.
 const mostNames = 20
 
-// oneOf is the fault of a value that is none of the names. Of many it lists the first ones.
-func oneOf(names []string) string {
-	if len(names) == 1 {
-		return "must be " + names[0]
+// oneOf is the fault of a value that is none of those, which name writes. Of many it lists the first ones.
+func oneOf[T any](values []T, name func([]byte, T) []byte) string {
+	b := make([]byte, 0, 128)
+	b = append(b, "must be "...)
+	if len(values) != 1 {
+		b = append(b, "one of "...)
 	}
-	if len(names) > mostNames {
-		names = append(slices.Clone(names[:mostNames]), "…")
+
+	for i, value := range values[:min(len(values), mostNames)] {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = name(b, value)
 	}
-	return "must be one of " + strings.Join(names, ", ")
+	if len(values) > mostNames {
+		b = append(b, ", …"...)
+	}
+	return string(b)
 }
+
+// asItIs is the name of a text.
+func asItIs(b []byte, text string) []byte { return append(b, text...) }
