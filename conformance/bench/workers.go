@@ -61,6 +61,7 @@ func (s *server) worker(python, dir string, concurrency int) (*exec.Cmd, error) 
 	queue := "http://" + s.address + s.path("")
 	cmd := exec.Command(python, "-u", "handler.py")
 	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it starts a process for its heartbeats, which does not end with it
 	cmd.Env = append(os.Environ(), fmt.Sprint("CONCURRENCY=", concurrency), "RUNPOD_POD_ID=bench0", "RUNPOD_AI_API_KEY="+s.key,
 		"RUNPOD_WEBHOOK_GET_JOB="+queue+"job-take/$ID?gpu=none",
 		"RUNPOD_WEBHOOK_POST_OUTPUT="+queue+"job-done/$RUNPOD_POD_ID/$ID?gpu=none",
@@ -84,6 +85,7 @@ func (s *server) done(start func(*server) (*exec.Cmd, error), length time.Durati
 		killed := time.AfterFunc(5*time.Second, func() { _ = worker.Process.Kill() })
 		_ = worker.Wait() // it ends as it was told to
 		killed.Stop()
+		_ = syscall.Kill(-worker.Process.Pid, syscall.SIGKILL) // what it has left
 	}()
 
 	now, err := s.burst(before)
