@@ -23,7 +23,8 @@ func (l *Workers) adoptedOf(declared bool) *atomic.Bool {
 
 // list takes up, once for each runtime, the workers of before: those whose containers are still up go on, with the jobs
 // that they hold; of all others every trace is removed. It is tried again until the runtime answers. After that it is looked from
-// time to time for what was missed, such as a container that the engine made for a call of a berth that was killed. Workers are hinted
+// time to time for what was missed, such as a container that the engine made for a call of a berth that was killed, and what else was made for
+// workers that the runtime has no more is removed. Workers are hinted
 // as they are taken up: there are no others to be given.
 func (l *Workers) list(ctx context.Context, first bool) (_ []compute.WorkerID, err error) {
 	endpoints := map[compute.EndpointID]compute.Endpoint{}
@@ -41,8 +42,9 @@ func (l *Workers) list(ctx context.Context, first bool) (_ []compute.WorkerID, e
 	}
 	if first {
 		l.hintEndpoints()
+	} else {
+		err = cmp.Or(err, l.Runtime.Sweep(ctx))
 	}
-
 	return nil, err
 }
 

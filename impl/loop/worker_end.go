@@ -80,9 +80,14 @@ func (l *Workers) endedWorker(ctx context.Context, id compute.WorkerID, w worker
 // oneLine makes one line of a reason, which may be an error of an engine.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// wordsTime is how long the runtime may take to give the end of a worker's log: until then its job waits, and it is billed.
+const wordsTime = 5 * time.Second
+
 // lastWords gives the end of what a worker wrote, and of that the last lines of its standard error, or, if it wrote none there, the
 // last of all. A runtime that does not answer, or that knows nothing of it, gives none.
 func (l *Workers) lastWords(ctx context.Context, id compute.WorkerID, r runtime.Runtime) (log []compute.LogLine, words string) {
+	ctx, cancel := context.WithTimeout(ctx, wordsTime)
+	defer cancel()
 	var kept tail
 	err := r.Logs(ctx, string(id), runtime.LogQuery{Tail: compute.EndedLines}, func(line runtime.Line) error {
 		kept.add(line, compute.EndedLines, compute.EndedText)

@@ -222,21 +222,22 @@ func (l *Workers) scaleAll(ctx, _ context.Context, looks []*reconcile.Look[compu
 		byID[one.Key] = one
 	}
 
+	now := l.Clock.Now() // of what the demands say: a start for one endpoint may take long, and others' workers have not idled meanwhile
 	for _, d := range l.Queue.Demands() {
 		one := byID[d.Endpoint.ID]
 		if one == nil {
 			continue
 		}
 		if l.adoptedOf(d.Endpoint.Declared).Load() {
-			l.scale(ctx, d, &one.Memory)
+			l.scale(ctx, d, &one.Memory, now)
 		}
 		one.Next = reconcile.At(onTick(workerTick, l.Clock.Now(), time.Time{}))
 	}
 }
 
-// scale carries out what is decided for one endpoint.
-func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling) {
-	e, now := d.Endpoint, l.Clock.Now()
+// scale carries out what is decided for one endpoint, of which the demand is as of now.
+func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling, now time.Time) {
+	e := d.Endpoint
 	if now.Sub(s.pause.until) > pauseMemory {
 		s.pause = pause{}
 	}
@@ -350,9 +351,13 @@ func (l *Workers) throttle(d queue.Demand, s *scaling, why error) {
 	}
 }
 
-// backOff has the endpoint get no worker for a while, which is longer each time.
+// backOff has the endpoint get no worker for a while, which is longer each time. Workers that fail while it lasts were started before it.
 func (s *scaling) backOff(now time.Time, reason string) {
 	p := &s.pause
+	if p.cause == compute.PauseFailing && now.Before(p.until) {
+		p.reason = reason
+		return
+	}
 	p.length = min(max(firstBackoff, 2*p.length), lastBackoff)
 	p.until, p.status, p.cause, p.reason = now.Add(p.length), compute.WorkerUnhealthy, compute.PauseFailing, reason
 }

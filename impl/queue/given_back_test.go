@@ -205,3 +205,18 @@ func (b *bench) forgetJobs() {
 		return tx.InsertEndpoint(compute.Endpoint{ID: b.endpoint, UserID: user, Name: "one", Image: "one", WorkersMax: 1})
 	}))
 }
+
+func TestTake_WorkerThatEndsMeanwhileGetsNothing(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	m := b.meddle()
+	id := b.run(queue.Submission{})
+	m.taking = func() error {
+		m.taking = nil
+		b.queue.WorkerGone(t.Context(), b.endpoint, "w", "the worker ended")
+		return nil
+	}
+	require.Empty(t, b.take("w", 1))
+	require.Equal(t, compute.JobInQueue, b.status(id).Status)
+	require.Equal(t, []compute.JobID{id}, b.take("w2", 1))
+}

@@ -30,7 +30,7 @@ func (q *Queue) TakeNow(ctx context.Context, user compute.UserID, e compute.Endp
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	taken, err := q.takeJobs(ctx, e, w, ids, was)
+	taken, err := q.takeJobs(ctx, e, w, s, ids, was)
 	if err == nil {
 		q.meterTaken(ctx, e, taken)
 	}

@@ -60,10 +60,15 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 			ids, was = []compute.JobID{h.id}, append(one[:0], h.was)
 		}
 
-		taken, err := q.takeJobs(ctx, e, w, ids, was)
+		taken, err := q.takeJobs(ctx, e, w, s, ids, was)
 		if err != nil || len(taken) > 0 {
 			q.meterTaken(ctx, e, taken)
 			return taken, err
+		}
+		select {
+		case <-s.drain: // it is to end, or has ended: asked anew it would be one that nobody knows, and get the job again
+			return nil, q.Known(user, e)
+		default:
 		}
 	}
 
@@ -152,7 +157,7 @@ const enoughInput = 8_000_000
 
 // takeJobs makes those of the jobs the worker's that still wait, up to enough; the others wait on, as they did. A worker that hung up
 // meanwhile, or is to end, loses them again at once.
-func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID, was []waiting) ([]Taken, error) {
+func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.WorkerID, s *workerState, ids []compute.JobID, was []waiting) ([]Taken, error) {
 	if err := q.roomForDoubt(); err != nil {
 		q.requeue(e, was)
 		return nil, err
@@ -168,14 +173,16 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 		now := q.clock.Now() // the commit may have taken long
 		q.mu.Lock()
 		defer q.mu.Unlock()
+		d := q.dispatchers[e]
+		got.ends = s.draining || s.leaving // also one that is gone; memory may have been made anew without it
 		for _, t := range jobs {
 			q.hold(t.Job, now, q.settings.Lease)
-			if d := q.dispatchers[e]; d != nil {
+			if d != nil {
 				d.leave(t.ID) // it is there again if memory was made anew meanwhile
 			}
 		}
-		if d := q.dispatchers[e]; d != nil && d.workers[w] != nil {
-			got.ends = d.workers[w].draining || d.workers[w].leaving
+		if d != nil && d.workers[w] != nil {
+			got.ends = got.ends || d.workers[w].draining || d.workers[w].leaving
 		}
 	}})
 

@@ -369,6 +369,9 @@ func (q *Queue) workerGone(ctx context.Context, e compute.EndpointID, w compute.
 	}
 	q.mu.Lock()
 	if d := q.dispatchers[e]; d != nil {
+		if s := d.workers[w]; s != nil {
+			s.endPolls() // nobody may have seen yet that their connection is closed
+		}
 		delete(d.workers, w)
 		d.serve()
 	}

@@ -288,12 +288,14 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 
-	ids := map[string]bool{}
+	ids, up := map[string]bool{}, map[string]bool{}
 	for _, c := range containers.Items {
 		if id := c.Labels[labelAllocation]; slices.Contains(c.Names, "/"+h.name(id)) { // else the labels are those of its image
 			ids[id] = true
+			up[id] = c.State == container.StateRunning
 		}
 	}
+	h.seen.retain(up)
 	for _, v := range volumes.Items {
 		ids[v.Labels[labelAllocation]] = true
 	}

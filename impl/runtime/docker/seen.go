@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/berthdev/berth/impl/runtime"
@@ -37,6 +38,15 @@ func (s *seen) forget(id string) {
 	defer s.mu.Unlock()
 	s.changes++
 	delete(s.states, id)
+}
+
+// retain forgets all but those that the engine lists as up: a report of an end may be lost, since the engine says that it reports before it does, and
+// leaves out what it cannot get rid of.
+func (s *seen) retain(up map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes++
+	maps.DeleteFunc(s.states, func(id string, _ runtime.State) bool { return !up[id] })
 }
 
 // begin notes that the engine reports from now on, or does no more. Nothing of before is known.
