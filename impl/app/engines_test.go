@@ -126,7 +126,8 @@ func TestEngines_FinishJobsWhileHostsComeAndGo(t *testing.T) {
 	until := func(done int) {
 		require.Eventually(t, func() bool {
 			most = max(most, len(n.containers()))
-			return f.completed() >= float64(done)
+			completed, failed := f.ended()
+			return completed+failed >= float64(done)
 		}, 5*time.Minute, 100*time.Millisecond)
 	}
 
