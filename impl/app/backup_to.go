@@ -22,24 +22,33 @@ import (
 )
 
 // dayClock tells the time of day, since a backup is restored as of one, also after a sleep of the machine and a step of its clock. It never goes
-// back.
+// back: where the clock was set back it goes on from the latest that it has told.
 type dayClock struct {
 	compute.SystemClock
-	last *atomic.Int64 // nanoseconds since 1970
+	ahead *atomic.Int64 // nanoseconds, of the clock that measures; it only grows
 }
 
 // day is that of this process.
-var day = dayClock{last: new(atomic.Int64)}
+var day = dayClock{ahead: new(atomic.Int64)}
 
-// Now is the time of day, or the latest that it has told.
+// Now is the time of day, or what has passed since the latest that it has told.
 func (d dayClock) Now() time.Time {
+	wall := d.Wall().UnixNano() // first: what passes between the two must not bring it forward
+	now := d.SystemClock.Now().UnixNano()
+	return time.Unix(0, now+d.atLeast(wall-now)).UTC()
+}
+
+// Reach has it tell no moment before that one from now on.
+func (d dayClock) Reach(at time.Time) { d.atLeast(at.UnixNano() - d.SystemClock.Now().UnixNano()) }
+
+func (d dayClock) atLeast(ahead int64) int64 {
 	for {
-		now, last := d.Wall().UnixNano(), d.last.Load()
-		if now <= last {
-			return time.Unix(0, last).UTC()
+		was := d.ahead.Load()
+		if ahead <= was {
+			return was
 		}
-		if d.last.CompareAndSwap(last, now) {
-			return time.Unix(0, now).UTC()
+		if d.ahead.CompareAndSwap(was, ahead) {
+			return ahead
 		}
 	}
 }
@@ -59,7 +68,7 @@ func startBackup(c Config, db *sqlite.DB, sealed secrets, u *undo) (*ship.Shippe
 	}
 
 	s := ship.Start(ship.Options{
-		Source: db, Target: to, Every: c.BackupEvery, Keep: c.BackupKeep, Key: key, Clock: day, Log: c.Log,
+		Source: db, Target: to, Every: c.BackupEvery, Keep: c.BackupKeep, Key: key, Clock: day, Reach: day.Reach, Log: c.Log,
 		Random: func() string { return strings.ToLower(rand.Text()[:8]) },
 	})
 	u.push("backup", func() error {

@@ -57,6 +57,43 @@ func List(ctx context.Context, t Target) ([]*Generation, error) {
 	return all, nil
 }
 
+// lastMoment gives the last moment in the names of what a server shipped; zero: there is none.
+func lastMoment(objects []Object) (last time.Time) {
+	for _, o := range objects {
+		name, rest, _ := strings.Cut(o.Name, "/")
+		at, err := beginOf(name)
+		if err != nil || rest == "" {
+			continue // somebody else's
+		}
+		if s, ok := readSegment(o); ok && strings.HasPrefix(rest, "log/") && s.at.After(at) {
+			at = s.at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// name gives the generation a name, after those of all that the target has: the moments of what it ships, too, are later than what is there, whatever
+// the clock was set to since. Else a restore would take what was shipped before.
+func (g *generation) name(ctx context.Context) error {
+	objects, err := g.s.o.Target.List(ctx, "")
+	if err != nil {
+		return err
+	}
+	last := lastMoment(objects)
+	if ahead := last.Sub(g.s.o.Clock.Now()); ahead >= 0 && !last.IsZero() && g.s.o.Reach != nil {
+		if ahead > time.Second {
+			g.s.o.Log.Warn("the clock is behind what was shipped before: moments of the continuous backup are ahead of it", "by", ahead)
+		}
+		g.s.o.Reach(last.Add(2 * time.Millisecond)) // names have milliseconds
+		g.s.change(func(t *Status) { t.Began = g.s.o.Clock.Now() })
+	}
+	g.id = nameGeneration(g.s.o.Clock.Now(), g.s.o.Random())
+	return nil
+}
+
 // add takes in an object. What a list has of bases may be late: one that is gone is none.
 func (g *Generation) add(ctx context.Context, t Target, o Object, rest string) error {
 	g.Bytes += o.Bytes

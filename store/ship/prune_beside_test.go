@@ -3,6 +3,7 @@ package ship_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 // slow is a target at which one kind of request hangs, whatever its context says, until the test ends.
 type slow struct {
 	ship.Target
-	deletes, lists bool // which kind
+	deletes, lists bool         // which kind
+	listed         atomic.Int64 // lists so far: by the first one a generation gets its name
 	once           sync.Once
 	hangs          chan struct{} // closed once a request does
 	over           chan struct{} // closed when none does any more
@@ -33,7 +35,7 @@ func (s *slow) Delete(ctx context.Context, name string) error {
 }
 
 func (s *slow) List(ctx context.Context, prefix string) ([]ship.Object, error) {
-	if s.lists {
+	if s.lists && s.listed.Add(1) > 1 {
 		s.hang()
 	}
 	return s.Target.List(ctx, prefix)

@@ -332,3 +332,36 @@ func TestPrune_KeepsWhatOneCanGoBackTo(t *testing.T) {
 	_, n := restored(t, to, ship.Wish{})
 	require.Equal(t, 5, n)
 }
+
+func TestShip_AClockThatWasSetBackMakesNoGenerationOlder(t *testing.T) {
+	t.Parallel()
+	to, db := target(t), open(t)
+	insert(t, db, 0, 5, 100)
+	s, stop := start(t, db, to)
+	shipped(t, s)
+	require.NoError(t, stop())
+
+	behind := &lateClock{}
+	behind.ahead.Store(int64(-time.Hour))
+	insert(t, db, 5, 7, 100)
+	s, stop = start(t, db, to, func(o *ship.Options) { o.Clock, o.Reach = behind, behind.reach })
+	shipped(t, s)
+	require.NoError(t, stop())
+
+	all, err := ship.List(t.Context(), to)
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Equal(t, s.Status().Generation, all[1].Name)
+	_, n := restored(t, to, ship.Wish{})
+	require.Equal(t, 7, n, "what was shipped last")
+}
+
+// lateClock is a clock that was set back, and can be told to go on from a moment.
+type lateClock struct {
+	compute.SystemClock
+	ahead atomic.Int64
+}
+
+func (c *lateClock) Now() time.Time { return c.SystemClock.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *lateClock) reach(at time.Time) { c.ahead.Add(int64(at.Sub(c.Now()))) }

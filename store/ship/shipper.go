@@ -46,7 +46,8 @@ type Options struct {
 	Key    []byte        // what is shipped as the key of what is sealed; nil: nothing
 	Clock  compute.Clock
 	Log    *slog.Logger
-	Random func() string // gives what makes the name of a generation its own
+	Random func() string   // gives what makes the name of a generation its own
+	Reach  func(time.Time) // has Clock tell no moment before that one from now on; nil: it cannot
 
 	most  int64 // bytes that may wait; 0: mostPending
 	least int64 // bytes of log after which another base is made, if that is some times the file's too; 0: baseLeast
@@ -137,7 +138,7 @@ func (s *Shipper) stopping() bool {
 func (s *Shipper) run(ctx context.Context) {
 	defer close(s.closed)
 	for wait := firstWait; ; wait = min(2*wait, longestWait) {
-		g := &generation{s: s, id: nameGeneration(s.o.Clock.Now(), s.o.Random()), more: make(chan struct{}, 1), room: make(chan struct{}, 1), full: make(chan struct{})}
+		g := &generation{s: s, more: make(chan struct{}, 1), room: make(chan struct{}, 1), full: make(chan struct{})}
 		err := g.ship(ctx)
 		if err == nil || ctx.Err() != nil {
 			return
@@ -232,6 +233,9 @@ var errFull = errors.New("the target takes less than is written, or nothing")
 
 // ship ships a generation. It gives nil when the server ends and all of it is there.
 func (g *generation) ship(ctx context.Context) (err error) {
+	if err := g.try(ctx, func() error { return g.name(ctx) }); err != nil {
+		return err
+	}
 	g.seen = g.s.o.Clock.Now()
 	if g.tail, err = g.s.o.Source.Follow(ctx, g.s.o.Clock.Now, g.take); err != nil {
 		return err

@@ -165,9 +165,9 @@ func TestShip_MakesABaseADayAndLooksOnceAnHourWhatNeedNotBeKept(t *testing.T) {
 			return len(objects(t, to.Target, s.Status().Generation+"/base/"))
 		}
 		require.Equal(t, 1, pass(5*time.Minute))
-		require.EqualValues(t, 1, to.lists.Load())
+		require.EqualValues(t, 2, to.lists.Load())
 		require.Equal(t, 1, pass(5*time.Hour))
-		require.EqualValues(t, 6, to.lists.Load())
+		require.EqualValues(t, 7, to.lists.Load())
 		require.Equal(t, 1, pass(19*time.Hour), "it is a day")
 		require.Equal(t, 2, pass(10*time.Minute), "and somewhat more")
 		require.Equal(t, 2, pass(25*time.Hour), "nothing was written since")
