@@ -222,7 +222,7 @@ func TestRestore_WithForceMovesAsideWhatIsThere(t *testing.T) {
 
 	refused(t, "is another key", "restore", file, "--data", other)
 	r := did[app.Restored](t, "restore", file, "--data", other, "--force")
-	require.Equal(t, []string{filepath.Join(other, "secret.key.replaced"), filepath.Join(other, "berth.db.replaced"), filepath.Join(other, "berth.db.replaced-wal")}, r.Replaced)
+	require.Equal(t, []string{filepath.Join(other, "berth.db.replaced"), filepath.Join(other, "berth.db.replaced-wal"), filepath.Join(other, "secret.key.replaced")}, r.Replaced)
 	aside, err := os.ReadFile(filepath.Join(other, "berth.db.replaced"))
 	require.NoError(t, err)
 	require.Equal(t, before, aside)

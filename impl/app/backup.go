@@ -299,6 +299,10 @@ func put(ctx context.Context, backup, database string, key foundKey) (replaced [
 		return nil, err
 	}
 
+	// The database goes first: with the other key it would be taken for one whose key is there.
+	if replaced, err = makeRoom(replaced, database); err != nil {
+		return replaced, err
+	}
 	if key.restored != nil {
 		if replaced, err = moveAside(replaced, key.file, key.file+replacedEnd); err != nil {
 			return replaced, err
@@ -310,7 +314,7 @@ func put(ctx context.Context, backup, database string, key foundKey) (replaced [
 	if err := giveToOwner(half, key.file); err != nil { // also a key that a restore brought which was cut off
 		return replaced, err
 	}
-	if replaced, err = makeRoom(replaced, database); err != nil {
+	if err := atomicfile.SyncDir(filepath.Dir(key.file)); err != nil {
 		return replaced, err
 	}
 	if err := os.Rename(half, database); err != nil {

@@ -148,7 +148,7 @@ func checkFiles(dir string, hasDatabase bool, log *slog.Logger) error {
 	if _, err := os.Lstat(filepath.Join(dir, databaseFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, name := range []string{secretFile, ownerFile} {
+	for _, name := range []string{secretFile, ownerFile, databaseFile + replacedEnd} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return fmt.Errorf("%s is there, but %s is missing beside it: put the database back from a backup, or begin anew in another directory",
 				filepath.Join(dir, name), databaseFile)

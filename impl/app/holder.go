@@ -211,9 +211,13 @@ func renameBeside(from, to string) error {
 // beforeLoad ends the name that the database has while another one takes its place.
 const beforeLoad = ".before"
 
-// takeBack gives the database its name again, if a crash came while another one was about to take its place.
+// takeBack gives the database its name again, if a crash came while another one was about to take its place. If another one has taken it, what was
+// there before is removed: it would be taken for the database where that is missing later.
 func takeBack(path string) error {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return sqlite.RemoveFiles(path + beforeLoad)
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return setBack(path+beforeLoad, path)

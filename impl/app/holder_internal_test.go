@@ -118,3 +118,15 @@ func TestHolder_DatabaseStaysWithItsLogWhereARenameFails(t *testing.T) {
 	require.FileExists(t, path)
 	require.FileExists(t, path+"-wal")
 }
+
+func TestHolder_WhatWasThereBeforeIsGoneOnceAnotherDatabaseIsThere(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "berth.db")
+	for _, file := range []string{path, path + beforeLoad, path + beforeLoad + "-wal"} {
+		require.NoError(t, os.WriteFile(file, []byte("database"), 0o600))
+	}
+	require.NoError(t, takeBack(path), "a load was cut off at its end")
+	require.FileExists(t, path)
+	require.NoFileExists(t, path+beforeLoad)
+	require.NoFileExists(t, path+beforeLoad+"-wal")
+}
