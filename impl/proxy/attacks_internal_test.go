@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -229,6 +230,32 @@ func TestAttacks_HeadersOfHopsEndHere(t *testing.T) {
 	require.Equal(t, []string{"http"}, r.Header.Values("X-Forwarded-Proto"))
 	require.Equal(t, []string{ours}, r.Header.Values("X-Forwarded-Host"))
 	require.Len(t, r.Header.Values("Via"), 1)
+}
+
+func TestAttacks_UnderscoresAreHyphensToSome(t *testing.T) {
+	t.Parallel()
+	s, w := wired(t)
+	s.raw(t, "GET / HTTP/1.1\r\nHost: "+ours+"\r\nConnection: close\r\nX_Forwarded_For: 10.0.0.1\r\nx_forwarded-host: evil\r\nCOOKIE_: a\r\nMy_Own: kept\r\n\r\n")
+	require.Len(t, w.requests(), 1)
+	got := w.requests()[0]
+	require.NotContains(t, strings.ToLower(got), "x_forwarded")
+	require.Contains(t, got, "My_own: kept")
+}
+
+func TestAttacks_ALineOfAnotherRequestIsRefused(t *testing.T) {
+	t.Parallel()
+	s, w := wired(t)
+	answer := s.raw(t, "GET x:http://192.0.2.1/latest/ HTTP/1.1\r\nHost: "+ours+"\r\nConnection: close\r\n\r\n")
+	require.Contains(t, answer, "HTTP/1.1 400 ")
+	require.Contains(t, answer, "the request must be for a path")
+	require.Empty(t, w.requests())
+
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+	r.Host, r.URL.RawQuery = ours, "b HTTP/1.0" // as HTTP/2 lets it through
+	refused := httptest.NewRecorder()
+	s.Before(http.NotFoundHandler()).ServeHTTP(refused, r)
+	require.Equal(t, 400, refused.Code)
+	require.Empty(t, w.requests())
 }
 
 func TestAttacks_NoWayToTheServerItself(t *testing.T) {

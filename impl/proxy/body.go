@@ -79,8 +79,9 @@ func trailers(pr *httputil.ProxyRequest) {
 }
 
 // saysWhoAsks reports whether a header is one that a proxy sets or takes away. As a trailer it would come to a program that puts both together as
-// its client wrote it.
+// its client wrote it, and with an underscore to one to which that is a hyphen, as by the rules of CGI.
 func saysWhoAsks(name string) bool {
+	name = http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
 	switch name {
 	case "Host", "Authorization", "Proxy-Authorization", "Cookie", "Forwarded", "Via", "Connection", "Upgrade", "Te", "Keep-Alive", workerHeader:
 		return true

@@ -10,6 +10,8 @@ import (
 const (
 	mostBusy  = 1024
 	mostOfPod = 512
+	spare     = 256 // of all, for pods that have fewer than fewOfPod: others may be flooded
+	fewOfPod  = 32
 )
 
 // busy counts the requests that pods have.
@@ -26,7 +28,7 @@ func (b *busy) begin(id compute.PodID) (over func(), why string) {
 	switch {
 	case b.of[id] >= mostOfPod:
 		return nil, "the pod has as many requests as it may have at a time"
-	case b.all >= mostBusy:
+	case b.all >= mostBusy, b.all >= mostBusy-spare && b.of[id] >= fewOfPod:
 		return nil, "the pods of this server have as many requests as they may have at a time"
 	}
 

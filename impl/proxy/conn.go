@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/berthdev/berth/impl/relay"
 )
 
 // Dial connects to what listens in pods and workers, at addresses that Where gives.
@@ -60,12 +62,4 @@ func (h *heard) Close() error {
 func (h *heard) end() { h.once.Do(func() { close(h.over) }) }
 
 // CloseWrite tells the program that its client says no more.
-func (h *heard) CloseWrite() error { return closeWrite(h.Conn) }
-
-// closeWrite closes the direction to the other side, where that can be told.
-func closeWrite(of any) error {
-	if half, can := of.(interface{ CloseWrite() error }); can {
-		return half.CloseWrite()
-	}
-	return errors.ErrUnsupported
-}
+func (h *heard) CloseWrite() error { return relay.CloseWrite(h.Conn) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -187,6 +188,8 @@ func (p *Proxy) unfit(r *http.Request) *refusal {
 	switch {
 	case r.Method == http.MethodConnect:
 		return &refusal{status: http.StatusMethodNotAllowed, detail: "there is no tunnel here: ask for paths"}
+	case r.URL.Opaque != "", strings.Contains(r.URL.RawQuery, " "): // what the program gets would be another line than that of a request
+		return &refusal{status: http.StatusBadRequest, detail: "the request must be for a path, and have no space in its query"}
 	case slices.Contains(r.Header.Values("Via"), p.via):
 		return &refusal{status: http.StatusLoopDetected, detail: "the port is one of this server itself"}
 	case slices.ContainsFunc(r.Header.Values("Content-Length"), func(n string) bool { return !isLength(n, r.ContentLength) }):
@@ -430,6 +433,7 @@ func Shown(ports []compute.PublishedPort, port int) (address string, ok bool) {
 func (p *Proxy) passOn(pr *httputil.ProxyRequest, prefix string) {
 	pr.Out.URL.Scheme = "http"
 	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // what it means is for them to say
+	maps.DeleteFunc(pr.Out.Header, func(name string, _ []string) bool { return strings.Contains(name, "_") && saysWhoAsks(name) })
 	pr.Out.Header.Add("Via", p.via)
 	pr.Out.Header.Del("Http2-Settings")
 	// Many requests in one would go by what bounds each, and HTTP/1.0 has no other protocols: it is as if nobody had asked for one.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -202,12 +203,12 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// upgraded opens a connection of its own through the proxy.
-func (s *server) upgraded(t *testing.T) (net.Conn, *bufio.Reader) {
+// upgraded opens a connection of its own through the proxy. Lines may come with its request.
+func (s *server) upgraded(t *testing.T, with ...string) (net.Conn, *bufio.Reader) {
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, err = io.WriteString(conn, "GET /ws HTTP/1.1\r\nHost: "+pod+"-8888.localhost\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n")
+	_, err = io.WriteString(conn, "GET /ws HTTP/1.1\r\nHost: "+pod+"-8888.localhost\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n"+strings.Join(with, ""))
 	require.NoError(t, err)
 	lines := bufio.NewReader(conn)
 	res, err := http.ReadResponse(lines, nil)
@@ -238,6 +239,18 @@ func TestProxy_ConnectionsAreTakenOver(t *testing.T) {
 		defer s.busy.mu.Unlock()
 		return s.busy.all == 0 && len(s.busy.of) == 0
 	}, 10*time.Second, time.Millisecond)
+}
+
+func TestProxy_WhatComesWithARequestIsTheProgramsWhereTheConnectionIsTakenOver(t *testing.T) {
+	t.Parallel()
+	conn, lines := newServer(t, echo).upgraded(t, "zero\n", "o")
+	_, err := io.WriteString(conn, "ne\n")
+	require.NoError(t, err)
+	for _, line := range []string{"zero\n", "one\n"} {
+		answer, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "you said "+line, answer)
+	}
 }
 
 func TestProxy_RefusesAsAProblem(t *testing.T) {
@@ -343,12 +356,18 @@ func TestProxy_OnePodHasSoManyRequests(t *testing.T) {
 		defer s.busy.mu.Unlock()
 		return s.busy.all == mostOfPod-1
 	}, 10*time.Second, time.Millisecond)
-	for range mostBusy - mostOfPod + 1 {
-		over, why := s.busy.begin(compute.PodID(strings.Repeat("b", 13) + string(rune('a'+len(all)%3))))
-		require.Empty(t, why)
-		all = append(all, over)
+	begin := func(n int, id func(i int) string) {
+		for i := range n {
+			over, why := s.busy.begin(compute.PodID(id(i)))
+			require.Empty(t, why)
+			all = append(all, over)
+		}
 	}
-	_, why := s.busy.begin("another")
+	begin(mostBusy-spare-mostOfPod+1, func(i int) string { return fmt.Sprint("flooded", i%3) })
+	_, why := s.busy.begin("flooded0")
+	require.NotEmpty(t, why, "what is left is for others")
+	begin(spare, func(i int) string { return fmt.Sprint("other", i/fewOfPod) })
+	_, why = s.busy.begin("another")
 	require.NotEmpty(t, why)
 
 	for _, over := range all[1:] {

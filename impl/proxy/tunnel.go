@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/relay"
 )
 
 // halfTime is how long a connection that was taken over stays after the program has ended its side of it, for what the client may say yet. Like the
@@ -40,7 +41,7 @@ func (t *tunnel) Read(p []byte) (int, error) {
 }
 
 // CloseWrite tells the program that its client says no more.
-func (t *tunnel) CloseWrite() error { return closeWrite(t.ReadWriteCloser) }
+func (t *tunnel) CloseWrite() error { return relay.CloseWrite(t.ReadWriteCloser) }
 
 // leashed closes the connection of a client that is taken over when the request ends: httputil closes the program's side then, and waits for the
 // client where that side had ended before.
@@ -54,7 +55,7 @@ func leash(ctx context.Context, w http.ResponseWriter, r *http.Request, body *in
 	if body != nil && r.ProtoMajor == 1 {
 		w = early{w, body}
 	}
-	return leashed{w, ctx}
+	return leashed{relay.Upgrades(w, r), ctx}
 }
 
 // Hijack takes the connection over.

@@ -157,7 +157,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if slices.ContainsFunc(notKept, func(p string) bool { return strings.HasPrefix(req.URL.Path, p) }) {
-		r.proxy.ServeHTTP(w, req)
+		r.proxy.ServeHTTP(relay.Upgrades(w, req), req)
 		return
 	}
 
@@ -171,13 +171,13 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 	x := r.begin(w, req)
 	if x == nil {
-		r.proxy.ServeHTTP(w, req)
+		r.proxy.ServeHTTP(relay.Upgrades(w, req), req)
 		return
 	}
 	out := req.WithContext(context.WithValue(req.Context(), recordingKey{}, x))
 	out.Body = requestBody{req.Body, x}
 	defer func() { x.end(!x.done) }() // also when the connection is cut
-	r.proxy.ServeHTTP(x, out)
+	r.proxy.ServeHTTP(relay.Upgrades(x, req), out)
 	x.done = true
 }
 

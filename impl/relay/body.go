@@ -1,4 +1,4 @@
-// Package relay holds what every reverse proxy here needs of the bodies that it passes on.
+// Package relay holds what every reverse proxy here needs of the bodies and the connections that it passes on.
 package relay
 
 import (

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/relay"
 )
 
 const (
@@ -67,7 +68,7 @@ func (f *forwarder) send(w http.ResponseWriter, r *http.Request, one *try) *try 
 		go f.tries.giveUp(seen)
 	}
 
-	f.proxy.ServeHTTP(answer{w}, r.WithContext(ctx))
+	f.proxy.ServeHTTP(relay.Upgrades(answer{w}, r), r.WithContext(ctx))
 	return one
 }
 
