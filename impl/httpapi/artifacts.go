@@ -38,7 +38,7 @@ func (s *Services) receiveArtifact(r *request) error {
 		return compute.Errorf(compute.Rejected, "the body has %d bytes, and %d were announced as tarballSize", sent.ContentLength, b.Size)
 	}
 
-	err = s.Artifacts.Receive(id, sent.Body, b.Size, func(keep func() error) error { return s.Flash.Received(contextOf(r), id, keep) })
+	err = s.Artifacts.Receive(b.UserID, id, sent.Body, b.Size, func(keep func() error) error { return s.Flash.Received(contextOf(r), id, keep) })
 	_, known := errors.AsType[*compute.Error](err)
 	switch {
 	case err == nil:

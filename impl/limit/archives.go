@@ -13,29 +13,29 @@ import (
 // Archives keeps what is sent to be built, in files, until it is built.
 type Archives struct {
 	dir  string
-	most int64         // bytes of each
-	room chan struct{} // has one of each that comes or is kept
+	most int64 // bytes of each
+	n    int   // that there may be
+	room compute.Share[compute.UserID]
 }
 
 // NewArchives keeps n archives of most bytes each in the directory, which it makes when it needs it; it removes what another process left
-// in it.
+// in it. One user has three quarters of them at most.
 func NewArchives(dir string, most int64, n int) (*Archives, error) {
-	return &Archives{dir: dir, most: most, room: make(chan struct{}, n)}, os.RemoveAll(dir)
+	return &Archives{dir: dir, most: most, n: n}, os.RemoveAll(dir)
 }
 
-// Read takes an archive of the length, which is -1 if nobody knows it. Its file has no name, and is gone with the process; to close it
-// makes room for another one. The error is that of the body, ErrTooLarge, or Unavailable: with the cause ErrBusy if there is no room.
-func (a *Archives) Read(body io.Reader, length int64) (_ io.ReadCloser, err error) {
+// Read takes an archive of a user, of the length, which is -1 if nobody knows it. Its file has no name, and is gone with the process; to close
+// it makes room for another one. The error is that of the body, ErrTooLarge, or Unavailable: with the cause ErrBusy if there is no room.
+func (a *Archives) Read(user compute.UserID, body io.Reader, length int64) (_ io.ReadCloser, err error) {
 	if length > a.most {
 		return nil, ErrTooLarge
 	}
-	select {
-	case a.room <- struct{}{}:
-	default:
-		return nil, &compute.Error{Code: compute.Unavailable, Detail: fmt.Sprintf("%d builds are under way, as many as may be", cap(a.room)), Cause: ErrBusy}
+	if share := shareOf(a.n); !a.room.Enter(user, a.n, share) {
+		detail := fmt.Sprintf("%d builds are under way, or %d of the user, as many as may be", a.n, share)
+		return nil, &compute.Error{Code: compute.Unavailable, Detail: detail, Cause: ErrBusy}
 	}
 
-	one := &archive{leave: sync.OnceFunc(func() { <-a.room })}
+	one := &archive{leave: sync.OnceFunc(func() { a.room.Leave(user) })}
 	defer func() {
 		if err != nil {
 			_ = one.Close()
@@ -65,6 +65,9 @@ func (a *Archives) Read(body io.Reader, length int64) (_ io.ReadCloser, err erro
 
 	return one, nil
 }
+
+// shareOf is how many of n places one user may have.
+func shareOf(n int) int { return max(1, n*3/4) }
 
 func noArchive(err error) error {
 	return &compute.Error{Code: compute.Unavailable, Detail: "the archive cannot be kept", Cause: err}

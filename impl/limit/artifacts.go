@@ -18,30 +18,30 @@ import (
 // this process knows. It is safe for concurrent use.
 type Artifacts struct {
 	dir  string
-	room chan struct{} // has one of each that comes
+	n    int // that may come at once
+	room compute.Share[compute.UserID]
 
 	mu     sync.Mutex
 	coming map[string]struct{} // the names of the files of those
 }
 
-// NewArtifacts keeps artifacts in the directory, which it makes when it needs it. n may come at once.
+// NewArtifacts keeps artifacts in the directory, which it makes when it needs it. n may come at once, three quarters of them of one user.
 func NewArtifacts(dir string, n int) *Artifacts {
-	return &Artifacts{dir: dir, room: make(chan struct{}, n), coming: map[string]struct{}{}}
+	return &Artifacts{dir: dir, n: n, coming: map[string]struct{}{}}
 }
 
 // partEnd is in the names of files that are no whole artifacts.
 const partEnd = ".part-"
 
-// Receive takes what comes as the artifact of the build. Once all of it is on disk, received decides whether it is kept: it calls keep, which puts it
+// Receive takes what comes as the artifact of the build, of an app of the user. Once all of it is on disk, received decides whether it is kept: it calls keep, which puts it
 // in the place of an earlier one, or returns why not. Rejected for what has another size, or is not compressed with gzip; Unavailable with the cause
 // ErrBusy where too many come at once; else the error of the body, or that of received.
-func (a *Artifacts) Receive(id compute.FlashBuildID, body io.Reader, size int64, received func(keep func() error) error) error {
-	select {
-	case a.room <- struct{}{}:
-		defer func() { <-a.room }()
-	default:
-		return &compute.Error{Code: compute.Unavailable, Detail: fmt.Sprintf("%d artifacts come now, as many as may be", cap(a.room)), Cause: ErrBusy}
+func (a *Artifacts) Receive(user compute.UserID, id compute.FlashBuildID, body io.Reader, size int64, received func(keep func() error) error) error {
+	if share := shareOf(a.n); !a.room.Enter(user, a.n, share) {
+		detail := fmt.Sprintf("%d artifacts come now, or %d of the user, as many as may be", a.n, share)
+		return &compute.Error{Code: compute.Unavailable, Detail: detail, Cause: ErrBusy}
 	}
+	defer a.room.Leave(user)
 
 	file, over, err := a.part(id)
 	if err != nil {

@@ -24,8 +24,9 @@ const (
 	mostHead = 64 << 10
 	// freeHead is how many of them each request has to itself. What is more is of all requests that have not ended, of which there are
 	// mostHeads: net/http takes up to 35 times the memory for headers with short names.
-	freeHead  = 8 << 10
-	mostHeads = 4 << 20
+	freeHead      = 8 << 10
+	mostHeads     = 4 << 20
+	headsOfOrigin = mostHeads / 2 // of those from one address
 )
 
 // Connections bounds how many connections a server has, over all of its listeners. When there are as many as there may be, a
@@ -40,7 +41,8 @@ type Connections struct {
 	full    atomic.Bool   // somebody waits for changed
 
 	streams streams
-	heads   atomic.Int64 // bytes of the heads of requests beyond what is free
+	heads   int64            // bytes of the heads of requests beyond what is free
+	headsOf map[string]int64 // of those from each address; none is 0
 }
 
 // NewConnections gives a bound of most connections, or if that is 0 of as many as files and memory permit, each of which must
@@ -52,7 +54,7 @@ func NewConnections(most int, span time.Duration) *Connections {
 			most = max(min(most, files*3/4), 1) // the rest is for the database, workers, and what is sent elsewhere
 		}
 	}
-	return &Connections{most: most, span: span, open: map[*conn]struct{}{}, changed: make(chan struct{}, 1)}
+	return &Connections{most: most, span: span, open: map[*conn]struct{}{}, headsOf: map[string]int64{}, changed: make(chan struct{}, 1)}
 }
 
 // slack is by how much a deadline may be late, so that it is not set anew for each of many short answers.
@@ -76,6 +78,8 @@ func (c *Connections) State(nc net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateActive:
 		one.idle.Store(0)
+	case http.StateHijacked:
+		one.forgetHead() // its request may last for ever
 	case http.StateIdle:
 		one.handled.Store(false)
 		one.forgetHead()
@@ -215,7 +219,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		return n, err
 	}
 	had := c.head.Add(int64(n)) - int64(n)
-	if more := max(had+int64(n)-freeHead, 0) - max(had-freeHead, 0); more > 0 && c.of.heads.Add(more) > mostHeads {
+	if more := max(had+int64(n)-freeHead, 0) - max(had-freeHead, 0); more > 0 && !c.of.longer(c.RemoteAddr(), more) {
 		return 0, &net.OpError{Op: "read", Net: "tcp", Err: errHeads} // which net/http answers by nothing
 	}
 	return n, err
@@ -224,8 +228,21 @@ func (c *conn) Read(p []byte) (n int, err error) {
 // forgetHead gives back what the head of a request took: of most there is nothing, and all connections would share that counter.
 func (c *conn) forgetHead() {
 	if over := c.head.Swap(0) - freeHead; over > 0 {
-		c.of.heads.Add(-over)
+		c.of.longer(c.RemoteAddr(), -over)
 	}
+}
+
+// longer counts so many more bytes of a long head. False: the heads of all, or of those from that address, have what there is for them.
+func (c *Connections) longer(from net.Addr, bytes int64) bool {
+	origin := compute.LoginOrigin(from.String())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heads += bytes
+	c.headsOf[origin] += bytes
+	if c.headsOf[origin] == 0 {
+		delete(c.headsOf, origin)
+	}
+	return c.heads <= mostHeads && c.headsOf[origin] <= headsOfOrigin
 }
 
 // Write sends text piece by piece: each must be taken within the span.

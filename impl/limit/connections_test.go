@@ -40,6 +40,14 @@ func (p *pipes) Close() error {
 
 func (*pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
+// from is a connection that comes from an address.
+type from struct {
+	net.Conn
+	address string
+}
+
+func (f from) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(f.address), Port: 50_000} }
+
 // served is a server in a bubble of synctest.
 type served struct {
 	*testing.T
@@ -70,9 +78,12 @@ func serve(t *testing.T, most int, do func(s *served)) {
 }
 
 // dial opens a connection and sends the text, as far as the server takes it.
-func (s *served) dial(text string) net.Conn {
+func (s *served) dial(text string) net.Conn { return s.dialFrom("127.0.0.1", text) }
+
+// dialFrom is dial from an address.
+func (s *served) dialFrom(address, text string) net.Conn {
 	client, server := net.Pipe()
-	s.dialled <- server
+	s.dialled <- from{server, address}
 	s.Cleanup(func() { _ = client.Close() })
 	go func() { _, _ = io.WriteString(client, text) }()
 	synctest.Wait()

@@ -22,19 +22,26 @@ func TestHeads_AreBoundedTogether(t *testing.T) {
 		}
 
 		var open []net.Conn
-		for range 100 { // 6 MB
-			open = append(open, s.dial(long.String()))
-		}
-		pause(100 * time.Millisecond)
-		cut := 0
-		for _, c := range open {
-			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
-			if _, err := c.Read(make([]byte, 1)); err != nil && !isTimeout(err) {
-				cut++
+		cutOf := func(address string) (cut int) {
+			from := len(open)
+			for range 50 { // 3 MB
+				open = append(open, s.dialFrom(address, long.String()))
 			}
+			pause(100 * time.Millisecond)
+			for _, c := range open[from:] {
+				_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+				if _, err := c.Read(make([]byte, 1)); !isTimeout(err) { // it is ended, or answered where it ends within a line
+					cut++
+				}
+			}
+			return cut
 		}
-		require.Greater(s, cut, 10)
-		require.Less(s, cut, 50)
+		for _, address := range []string{"192.0.2.1", "192.0.2.2"} { // each has half of all
+			cut := cutOf(address)
+			require.Greater(s, cut, 5, address)
+			require.Less(s, cut, 25, address)
+		}
+		require.Greater(s, cutOf("192.0.2.3"), 45, "there is no more")
 
 		status, _ := s.status(s.dial(get))
 		require.Equal(s, "200 OK", status, "short heads are free")
