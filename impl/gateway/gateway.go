@@ -33,6 +33,7 @@ const (
 	channelsOfUser  = 64               // of those of one user
 	mostTries       = 6                // keys that a client may try on one connection
 	graceTime       = 30 * time.Second // to show who one is
+	leastTime       = 3 * time.Second  // of it, that one has even where others wait for the place
 	aliveTick       = 30 * time.Second // between two looks whether a client is there, and may stay
 	aliveTime       = 60 * time.Second // for the answer to one
 )
@@ -72,6 +73,7 @@ type Gateway struct {
 type visitor struct {
 	origin string         // where they come from
 	user   compute.UserID // empty as long as it is not known who they are
+	since  time.Time      // by the clock that measures
 }
 
 // New makes a Gateway.
@@ -120,11 +122,38 @@ func (g *Gateway) takes(conn net.Conn) bool {
 	origin := compute.LoginOrigin(conn.RemoteAddr().String())
 	unknown := g.count(func(v visitor) bool { return v.user == "" })
 	ofOrigin := g.count(func(v visitor) bool { return v.user == "" && v.origin == origin })
-	if g.Ending.Err() != nil || len(g.open) >= mostConnections || unknown >= mostUnknown || ofOrigin >= mostOfOrigin {
+	if g.Ending.Err() != nil || len(g.open) >= mostConnections || ofOrigin >= mostOfOrigin || unknown >= mostUnknown && !g.makeRoom() {
 		return false
 	}
-	g.open[conn] = visitor{origin: origin}
+	g.open[conn] = visitor{origin: origin, since: g.Clock.Now()}
 	g.running.Add(1)
+	return true
+}
+
+// makeRoom ends a connection of somebody who has not shown who they are, if one has had time for it: the oldest one from the address that has most
+// of these. Who holds all of them keeps nobody out. The caller has the lock.
+func (g *Gateway) makeRoom() bool {
+	of := map[string]int{}
+	for _, v := range g.open {
+		if v.user == "" {
+			of[v.origin]++
+		}
+	}
+
+	var last net.Conn
+	for conn, v := range g.open {
+		if v.user != "" || g.Clock.Now().Sub(v.since) < leastTime {
+			continue
+		}
+		if old := g.open[last]; last == nil || of[v.origin] > of[old.origin] || of[v.origin] == of[old.origin] && v.since.Before(old.since) {
+			last = conn
+		}
+	}
+	if last == nil {
+		return false
+	}
+	_ = last.Close()
+	delete(g.open, last)
 	return true
 }
 
@@ -145,11 +174,11 @@ func (g *Gateway) leave(conn net.Conn) {
 	delete(g.open, conn)
 }
 
-// known notes who has the connection, which from now on may be silent, unless all are about to end. False: the user may have no more.
+// known notes who has the connection, which from now on may be silent, unless all are about to end. False: the user may have no more, or it has gone.
 func (g *Gateway) known(conn net.Conn, user compute.UserID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.count(func(v visitor) bool { return v.user == user }) >= mostOfUser {
+	if _, there := g.open[conn]; !there || g.count(func(v visitor) bool { return v.user == user }) >= mostOfUser {
 		return false
 	}
 	if g.Ending.Err() == nil { // else hurry has limited it, or is about to
@@ -254,7 +283,7 @@ func (g *Gateway) serve(nc net.Conn) {
 	defer func() { _ = conn.Close() }()
 	user := compute.UserID(conn.Permissions.Extensions[userExtension])
 	if !g.known(nc, user) {
-		g.Log.Warn("a user has as many connections by ssh as one may", "user", user, "most", mostOfUser)
+		g.Log.Warn("a user has as many connections by ssh as one may, or took too long to log in", "user", user, "most", mostOfUser)
 		return
 	}
 

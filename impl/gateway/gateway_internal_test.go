@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -129,6 +130,38 @@ func TestGateway_NobodyTakesThePlacesOfAll(t *testing.T) {
 	}
 	require.False(t, g.known(other, "u"))
 	require.True(t, g.known(other, "another"))
+}
+
+func TestGateway_WhoHoldsAllPlacesKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	clock := compute.NewFrozenClock(time.Unix(1_800_000_000, 0))
+	g := &Gateway{Config: Config{Ending: t.Context(), Clock: clock}, open: map[net.Conn]visitor{}}
+	take := func(address string) (net.Conn, bool) {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _ = theirs.Close() })
+		conn := &from{ours, net.ParseIP(address)}
+		return conn, g.takes(conn)
+	}
+
+	var silent []net.Conn
+	for i := range mostUnknown {
+		conn, ok := take(fmt.Sprintf("2001:db8:0:%x::1", i%(mostUnknown/mostOfOrigin)))
+		require.True(t, ok)
+		silent = append(silent, conn)
+		clock.Advance(time.Millisecond)
+	}
+	_, ok := take("192.0.2.1")
+	require.False(t, ok, "they have only come")
+
+	clock.Advance(leastTime)
+	_, ok = take("192.0.2.1")
+	require.True(t, ok)
+	_, err := silent[0].Write(nil)
+	require.ErrorIs(t, err, io.ErrClosedPipe, "the oldest one of who has most")
+	require.False(t, g.known(silent[0], "u"), "its place is another one's")
+	require.True(t, g.known(silent[1], "u"))
+	g.leave(silent[0])
+	require.Len(t, g.open, mostUnknown)
 }
 
 // TestGateway_LoginThatEndsWithTheServerHoldsNothingUp: who logs in while all are told to end is given the same moment, and no longer.

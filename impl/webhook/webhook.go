@@ -49,6 +49,7 @@ func New(toPrivate bool, own ...string) *Poster {
 var metadata = []netip.Prefix{
 	netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("fd20:ce::/32"), netip.MustParsePrefix("100.100.100.200/32"),
 	netip.MustParsePrefix("168.63.129.16/32"), netip.MustParsePrefix("192.0.0.192/32"),
+	netip.MustParsePrefix("fd00:c1::a9fe:a9fe/128"), netip.MustParsePrefix("fd00:42::42/128"),
 }
 
 // private are networks that are private in all but their name: that of carriers, and that of sites which version 6 had at first.
@@ -58,13 +59,13 @@ var private = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustP
 var thisNetwork = netip.MustParsePrefix("0.0.0.0/8")
 
 // embedding are the networks of version 6 whose addresses have one of version 4 in them, from the byte on, to which routers pass
-// on what they get: translators (NAT64), 6to4, and the form that was there before them.
+// on what they get: translators (NAT64, SIIT), 6to4, and the form that was there before them.
 var embedding = []struct {
 	network netip.Prefix
 	at      int
 }{
 	{netip.MustParsePrefix("64:ff9b::/96"), 12}, {netip.MustParsePrefix("64:ff9b:1::/48"), 12}, {netip.MustParsePrefix("2002::/16"), 2},
-	{netip.MustParsePrefix("::/96"), 12},
+	{netip.MustParsePrefix("::/96"), 12}, {netip.MustParsePrefix("::ffff:0:0:0/96"), 12},
 }
 
 func permit(address string, toPrivate bool) error {

@@ -63,6 +63,8 @@ func TestPermit_PrivateAddressesOnlyIfPermitted(t *testing.T) {
 		"192.0.0.192:80":          {false, false},
 		"[fd00:ec2::23]:80":       {false, false},
 		"[fd20:ce::254]:80":       {false, false},
+		"[fd00:c1::a9fe:a9fe]:80": {false, false},
+		"[fd00:42::42]:80":        {false, false},
 		"[fec0::1]:80":            {false, true},
 		"0.0.0.0:80":              {false, false},
 		"0.0.0.1:80":              {false, false},
@@ -85,6 +87,8 @@ func TestPermit_PrivateAddressesOnlyIfPermitted(t *testing.T) {
 		"[2002:7f00:1::1]:80":           {false, true},
 		"[2002:5db8:d822::1]:80":        {true, true},
 		"[::169.254.169.254]:80":        {false, false},
+		"[::ffff:0:a9fe:a9fe]:80":       {false, false},
+		"[::ffff:0:5db8:d822]:80":       {true, true},
 		"[::127.0.0.1]:80":              {false, true},
 	} {
 		require.Equal(t, want[0], permit(address, false) == nil, address)

@@ -67,6 +67,16 @@ func TestConceal_DocumentsInAddressesAreSecret(t *testing.T) {
 	require.Equal(t, "query=shown", e.Query)
 }
 
+func TestConceal_DocumentsAtAddressesThatAreNearlyRightAreSecret(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/graphql/", "/api/GraphQL"} {
+		e := journal.Exchange{Path: path, Query: "query=mutation%7Ba%7D"}
+		bodies.Known().Conceal(&e, nil)
+		require.Equal(t, "query=***", e.Query)
+		require.Equal(t, "***", string(e.Request.Mask([]byte(`{"query":"mutation{secretCreate(input:{value:\"hunter22\"}){id}}"}`), false)))
+	}
+}
+
 func TestConceal_MisspelledMembersAreAsSecret(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ operation, body, want string }{
