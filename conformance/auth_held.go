@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"io"
+	"strconv"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +46,16 @@ var _ = area(func() {
 		take = held("job-take/revoked?job_in_progress=1")
 		c.set("DELETE", "keys/"+id, "")
 		c.Refused(<-take, 401) // though there was no job
+	})
+
+	add("auth.revoked.body", []string{"run"}, func(c *Check) {
+		id, key := c.newKey("", "all")
+		conn := c.sends(c.head("POST", "run", key, "Content-Length: "+strconv.Itoa(len(job)), "Connection: close") + job[:1])
+		c.sleep(1500 * time.Millisecond)
+		c.set("DELETE", "keys/"+id, "")
+		_, err := io.WriteString(conn, job[1:])
+		require.NoError(c, err)
+		require.Equal(c, 401, c.answered(conn))
 	})
 
 	add("auth.revoked.stream", []string{"stream", "streamJob"}, func(c *Check) {

@@ -209,13 +209,18 @@ var _ = area(func() {
 	})
 
 	add("errors.unknown-path", nil, func(c *Check) {
-		for _, path := range []string{"/v2/nothing", "/v2", "/", "/v2/pods/a/b/c", "/v3/pods", "/v1pods"} {
+		for _, path := range []string{"/v2/nothing", "/v2", "/", "/v2/pods/a/b/c", "/v3/pods", "/v1pods", "/v2/catalog/health", "/v2/pods/job-take/a"} {
 			c.Refused(c.REST("GET", path, ""), 404)
 		}
 		c.Refused(c.REST("PUT", "/v2/pods/a/b", ""), 404) // and no wrong method of /v2/pods/a
 	})
 
-	add("errors.method", nil, func(c *Check) { c.methodsRefused("rest") })
+	add("errors.method", nil, func(c *Check) {
+		c.methodsRefused("rest")
+		a := c.REST("POST", "/v2/pods/run", `{"input":{}}`) // which is no operation of an endpoint "pods"
+		require.Equal(c, 405, a.Status)
+		require.Contains(c, a.Header.Get("Allow"), "PATCH")
+	})
 	add("errors.unread", nil, func(c *Check) {
 		for _, text := range []string{
 			"nonsense\r\n\r\n", "GET /v2/pods HTTP/1.1\r\n\r\n", "GET /v2/pods HTTP/9.0\r\nHost: a\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -332,5 +337,10 @@ var _ = area(func() {
 	add("errors.order.existence", []string{"updatePod", "podAction"}, func(c *Check) {
 		c.Refused(c.patch("nosuchpod", `{"mounts":{"network":[]}}`), 404)
 		c.Refused(c.patch("nosuchpod", `{"ports":["1/tcp","1/udp"]}`), 404)
+		c.Refused(c.REST("PATCH", "/v2/account/secrets/nosuchsecret", `{"description":"`+strings.Repeat("é", 40_000)+`"}`), 404)
+		secret := `{"input":{},"s3Config":{"secret":"` + strings.Repeat("x", 66_000) + `"}}`
+		for _, operation := range []string{"run", "runsync"} {
+			c.Refused(c.Send(Request{Method: "POST", URL: c.QueueURL + "/v2/nosuchendpoint/" + operation, Body: secret}), 404)
+		}
 	})
 })

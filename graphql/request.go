@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -18,8 +19,9 @@ import (
 
 // The bounds of bodies that are no settings.
 const (
-	anonymousBody = 64 << 10 // bytes, without a key (rule graphql.anonymous.size)
-	bodyValues    = 20_000   // of JSON: of all that a megabyte can have, they would take a hundred (rule graphql.size.values)
+	anonymousBody = 64 << 10    // bytes, without a key (rule graphql.anonymous.size)
+	longBody      = time.Second // that one takes before its key is looked at again
+	bodyValues    = 20_000      // of JSON: of all that a megabyte can have, they would take a hundred (rule graphql.size.values)
 )
 
 // read reads the request, or gives the status and the reason of its refusal. leave is to be called when the request needs no memory any more;
@@ -45,9 +47,16 @@ func (h *Handler) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	if key == "" {
 		most = min(most, anonymousBody)
 	}
+	began := compute.SystemClock{}.Now()
 	body, leave, err := h.Bodies.Read(ctx, key, r.Body, r.ContentLength, most)
 	if err != nil {
 		return nil, nil, statusOf(err), unread(err, most)
+	}
+	if key != "" && (compute.SystemClock{}).Now().Sub(began) >= longBody {
+		if _, err := h.authenticate(r); compute.CodeOf(err) == compute.Unauthenticated { // the key may have been revoked meanwhile (rule auth.revoked.body)
+			h.noteRefused(r, err)
+			return nil, leave, statusOf(err), err
+		}
 	}
 
 	callOf(ctx).body = body

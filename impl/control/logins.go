@@ -163,6 +163,9 @@ func keyOfLogin(tx store.Tx, l compute.LoginRequest, id compute.KeyID, token str
 	if err != nil {
 		return compute.Key{}, false, err
 	}
+	if _, err := tx.HoldUser(approver.UserID); err != nil { // as for userOfKey
+		return compute.Key{}, false, err
+	}
 	u, known, err := userOf(tx, approver.UserID)
 	if err != nil {
 		return compute.Key{}, false, err

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -100,16 +101,15 @@ func (k *Secrets) List(ctx context.Context, user compute.UserID, name *string, r
 // Update changes value and description together; the name stays. What runs keeps the value that it started with. Rejected for what
 // is too long; NotFound as for Get.
 func (k *Secrets) Update(ctx context.Context, user compute.UserID, id compute.SecretID, change SecretChange) (one compute.Secret, err error) {
-	if err := checkSecret(change.Value, change.Description); err != nil {
-		return one, err
-	}
+	wrong := checkSecret(change.Value, change.Description)
 	var sealed []byte
-	if change.Value != nil {
+	if change.Value != nil && wrong == nil {
 		sealed = k.sealer.Seal([]byte(*change.Value), string(id))
 	}
 
 	err = k.store.Write(ctx, func(tx store.Tx) error {
-		if one, err = ownSecret(tx, user, id); err != nil {
+		one, err = ownSecret(tx, user, id)
+		if err = cmp.Or(err, wrong); err != nil { // whether it is there comes first (rule errors.order.existence)
 			return err
 		}
 		if change.Value != nil {

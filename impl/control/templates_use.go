@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -73,7 +74,8 @@ func (c *Control) copyToChange(tx store.Templates, user compute.UserID, id compu
 // copied is a new pod with the settings of a template that it keeps no link to, see CopyTemplate.
 func copied(n NewPod, t compute.Template, user compute.UserID) (NewPod, error) {
 	if t.Serverless {
-		return n, compute.Errorf(compute.Invalid, "templateId: template %q is for serverless endpoints", t.ID)
+		line := fmt.Sprintf("templateId: template %q is for serverless endpoints", t.ID)
+		return n, &compute.Error{Code: compute.Invalid, Detail: line, Fields: []string{"/" + line}}
 	}
 
 	made := completed(n, t, user)

@@ -23,6 +23,9 @@ func userOf(tx store.Users, name compute.UserID) (u compute.User, known bool, er
 // userOfKey gives the user of a key that is to be made, who is made too if there is none: an admin if it is the owner or the key is to have the scope
 // admin, and a member else (rule users.made). Invalid, with a line for each, for scopes that its role does not allow (rule users.keys).
 func userOfKey(tx store.Tx, k compute.Key) (compute.User, error) {
+	if _, err := tx.HoldUser(k.UserID); err != nil { // who deletes the user waits for the key, and revokes it
+		return compute.User{}, err
+	}
 	u, known, err := userOf(tx, k.UserID)
 	if err != nil {
 		return u, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -41,10 +42,11 @@ func (s *Services) readAll(op *validate.Op, r *request) (err error) {
 		}
 	}
 
+	began := compute.SystemClock{}.Now()
 	r.raw, r.leave, err = s.Bodies.Read(contextOf(r), r.caller.ID, sent.Body, sent.ContentLength, op.MaxBody)
 	r.read = err == nil
 	if err == nil {
-		return nil
+		return s.goodSince(r, began)
 	}
 
 	_, known := errors.AsType[*compute.Error](err)
@@ -58,6 +60,21 @@ func (s *Services) readAll(op *validate.Op, r *request) (err error) {
 	}
 
 	return &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}
+}
+
+// longBody is how long a body may take to come before its key is looked at again: it may have been revoked meanwhile (rule auth.revoked.body).
+const longBody = time.Second
+
+// goodSince is stillGood for who began to send a body then. It may have taken hours.
+func (s *Services) goodSince(r *request, began time.Time) error {
+	if r.caller.ID == "" || (compute.SystemClock{}).Now().Sub(began) < longBody {
+		return nil
+	}
+	err := s.stillGoodIn(contextOf(r), r)
+	if err != nil {
+		s.refusedKey(r, err)
+	}
+	return err
 }
 
 func tooLarge(op *validate.Op) error {

@@ -9,11 +9,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/limit"
 )
 
 // failing is a body that begins, and then cannot be read any more.
@@ -93,4 +96,34 @@ func TestBodies_AreJSONAndNotCompressed(t *testing.T) {
 	answer = e.serve(packed)
 	require.Equal(t, 415, answer.Code)
 	require.Equal(t, "identity", answer.Header().Get("Accept-Encoding"))
+}
+
+func TestBodies_AKeyThatIsRevokedWhileOneComesIsNotGood(t *testing.T) {
+	t.Parallel()
+	maker := &builder{}
+	e := openWith(t, func(s *httpapi.Services) {
+		archives, err := limit.NewArchives(t.TempDir(), 100, 2)
+		require.NoError(t, err)
+		s.Builds, s.Archives = maker, archives
+	})
+	for path, kind := range map[string]string{"/v2/" + string(e.endpoint) + "/run": "application/json", "/_berth/endpoints/one/builds": "application/x-tar"} {
+		key, token, err := e.keyring.Create(t.Context(), control.NewKey{UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
+		require.NoError(t, err)
+		body, sent := io.Pipe()
+		r := with("POST", path, token, "")
+		r.Header.Set("Content-Type", kind)
+		r.Body, r.ContentLength = body, -1
+		answered := make(chan *httptest.ResponseRecorder, 1)
+		go func() { answered <- e.serve(r) }()
+
+		_, err = io.WriteString(sent, `{"input":`)
+		require.NoError(t, err)
+		<-time.After(time.Second)
+		require.NoError(t, e.keyring.Revoke(t.Context(), key.ID))
+		_, err = io.WriteString(sent, `{}}`)
+		require.NoError(t, err)
+		require.NoError(t, sent.Close())
+		require.Equal(t, 401, (<-answered).Code, path)
+	}
+	require.Empty(t, maker.text)
 }

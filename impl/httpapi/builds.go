@@ -109,7 +109,14 @@ func (s *Services) createBuild(r *request) error {
 	}
 
 	build, err := s.Builds.Create(contextOf(r), r.caller.UserID, compute.EndpointID(r.Param("id")), func() (io.ReadCloser, error) {
-		return s.Archives.Read(sent.Body, sent.ContentLength)
+		began := compute.SystemClock{}.Now()
+		archive, err := s.Archives.Read(r.caller.UserID, sent.Body, sent.ContentLength)
+		if err == nil {
+			if err = s.goodSince(r, began); err != nil {
+				_ = archive.Close() // it was read alone
+			}
+		}
+		return archive, err
 	})
 	_, known := errors.AsType[*compute.Error](err)
 	switch {

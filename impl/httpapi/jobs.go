@@ -21,8 +21,8 @@ var _ queue.ServerInterface = queueHandlers{}
 // Run is POST /v2/{endpointId}/run.
 func (h queueHandlers) Run(c echo.Context, e queue.EndpointID) error {
 	asked, err := submission(c)
-	if err != nil {
-		return err
+	if err != nil { // whether the endpoint is there comes first (rule errors.order.existence)
+		return cmp.Or(h.Queue.Known(callerOf(c).UserID, compute.EndpointID(e)), err)
 	}
 	j, err := h.Queue.Run(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), asked)
 	h.note(c, "job", string(j.ID))
@@ -32,8 +32,8 @@ func (h queueHandlers) Run(c echo.Context, e queue.EndpointID) error {
 // RunSync is POST /v2/{endpointId}/runsync.
 func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSyncParams) error {
 	asked, err := submission(c)
-	if err != nil {
-		return err
+	if err != nil { // as for Run
+		return cmp.Or(h.Queue.Known(callerOf(c).UserID, compute.EndpointID(e)), err)
 	}
 	end, err := h.held.begin(callerOf(c).ID)
 	if err != nil {

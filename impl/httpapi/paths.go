@@ -6,6 +6,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // plain gives the request with its path as the router is to read it. A path can be escaped in more ways than one, and all of them mean
@@ -46,6 +50,33 @@ func below(r *request) bool {
 		return false
 	}
 	return strings.Count(cmp.Or(sent.RawPath, sent.Path), "/") > strings.Count(route, "/")
+}
+
+// strayed refuses a request for a resource that lacks the path or the method: the router goes on to the operations of the queue, as if the name of
+// the resource were the id of an endpoint, which none has (rules errors.unknown-path, errors.method).
+func (s *Services) strayed(r *request) error {
+	if !strings.HasPrefix(r.Path(), "/v2/:endpointId/") || !compute.Reserved(r.Param("endpointId")) {
+		return nil
+	}
+	sent := strings.Split(cmp.Or(r.Request().URL.RawPath, r.Request().URL.Path), "/")
+	var methods []string
+	for of := range s.routes {
+		segments := strings.Split(of.path, "/")
+		same := len(segments) == len(sent) && segments[2] == sent[2]
+		for i := range segments {
+			same = same && (segments[i] == sent[i] || strings.HasPrefix(segments[i], ":"))
+		}
+		if same {
+			methods = append(methods, of.method)
+		}
+	}
+
+	if methods == nil {
+		return echo.ErrNotFound
+	}
+	slices.Sort(methods)
+	r.Response().Header().Set(echo.HeaderAllow, strings.Join(append([]string{http.MethodOptions}, methods...), ", ")) // as the router names them
+	return echo.ErrMethodNotAllowed
 }
 
 // unescape unescapes what the path names, if the router took it as it was sent: so the checks, the limits and the handlers see the same.

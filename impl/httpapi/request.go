@@ -118,9 +118,12 @@ func (r *request) JSON(status int, v any) error {
 }
 
 // routed calls the handler that the router found, unless it is that of a shorter path (rule errors.unknown-path).
-func routed(r *request) error {
+func (s *Services) routed(r *request) error {
 	if below(r) {
 		return echo.ErrNotFound
+	}
+	if err := s.strayed(r); err != nil {
+		return err
 	}
 	return r.Handler()(r)
 }

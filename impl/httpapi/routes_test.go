@@ -39,6 +39,29 @@ func TestServer_PathsThatTheRouterWouldTakeForOthersKnowTheirMethods(t *testing.
 	}
 }
 
+func TestServer_ResourcesAreNoEndpoints(t *testing.T) {
+	t.Parallel()
+	w := newWorkshop(t, func(*httpapi.Services) {})
+	token := w.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Exempt: true})
+	for _, c := range []struct{ method, path, allowed string }{
+		{"POST", "/v2/pods/run", "OPTIONS, DELETE, GET, PATCH"},
+		{"POST", "/v2/templates/a%2Fb", "OPTIONS, DELETE, GET, PATCH"},
+		{"POST", "/v2/billing/run", ""},
+		{"GET", "/v2/catalog/health", ""},
+		{"GET", "/v2/pods/job-take/w", ""},
+		{"POST", "/v2/serverless/openai/v1/completions", ""},
+	} {
+		rec := httptest.NewRecorder()
+		w.handler.ServeHTTP(rec, with(c.method, c.path, token, `{"input":{}}`))
+		status := 405
+		if c.allowed == "" {
+			status = 404
+		}
+		require.Equal(t, status, rec.Code, "%s %s: %s", c.method, c.path, rec.Body)
+		require.Equal(t, c.allowed, rec.Header().Get("Allow"), c.path)
+	}
+}
+
 func TestServer_KnowsNoMethodBelowAPath(t *testing.T) {
 	t.Parallel()
 	w := newWorkshop(t, func(*httpapi.Services) {})

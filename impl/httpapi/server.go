@@ -158,7 +158,7 @@ func New(s Services) (*Handler, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
-	answer := s.recovered(s.limited(s.authenticated(s.counted(routed))))
+	answer := s.recovered(s.limited(s.authenticated(s.counted(s.routed))))
 	if s.Controls != nil {
 		s.record()
 		answer = s.underWay(s.recorded(answer))

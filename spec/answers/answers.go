@@ -22,7 +22,8 @@ const EventStream = "text/event-stream"
 // Documents are the published documents of an edition. They do not change, and are safe for concurrent use.
 type Documents struct {
 	documents  []document
-	operations []*Operation // by document, template and method
+	operations []*Operation    // by document, template and method
+	resources  map[string]bool // what stands in paths of resources where those of the queue have the id of an endpoint
 }
 
 type document struct {
@@ -48,7 +49,7 @@ type Operation struct {
 
 // Load reads the embedded documents as an edition of the contract has them; empty: as they are.
 func Load(edition string) (*Documents, error) {
-	d := &Documents{}
+	d := &Documents{resources: map[string]bool{}}
 	for _, name := range []string{"rest", "queue", "worker", "controls"} {
 		text, err := spec.JSON(name, edition)
 		if err != nil {
@@ -67,6 +68,11 @@ func Load(edition string) (*Documents, error) {
 
 		doc := &document{name: name, responses: whole.Components.Responses, schemas: whole.Components.Schemas}
 		operations := doc.operations(whole.Paths)
+		for _, o := range operations {
+			if len(o.steps) > 2 && o.steps[1] == "v2" && !strings.HasPrefix(o.steps[2], "{") {
+				d.resources[o.steps[2]] = true
+			}
+		}
 		if doc.answers, err = doc.resolve(operations); err != nil {
 			return nil, fmt.Errorf("spec/%s.yaml: %w", name, err)
 		}
@@ -110,8 +116,8 @@ func (d *Documents) Schemas(document string) map[string]any {
 func (d *Documents) Find(method, path string) (found *Operation) {
 	best, steps := -1, strings.Split(path, "/")
 	for _, o := range d.operations {
-		if o.Method != method {
-			continue
+		if o.Method != method || len(steps) > 2 && len(o.steps) > 2 && strings.HasPrefix(o.steps[2], "{") && d.resources[steps[2]] {
+			continue // no endpoint has the name of a resource
 		}
 		if fixed := o.match(steps); fixed > best {
 			found, best = o, fixed

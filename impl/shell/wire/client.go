@@ -46,8 +46,8 @@ func Params(e runtime.Exec) (p controls.ExecPodParams) {
 }
 
 // Run has the command run by the server, whose answer to the request, which has the Params of the command, is a websocket, and gives its exit code.
-// The error is a *Refused, ErrEnded, that of ctx, what the server says of the command, or that of a writer. A server that does not answer within
-// half a minute is given up; then the command may take as long as it does.
+// The error is a *Refused, ErrEnded, that of ctx, what the server says of the command, or that of the reader or a writer. A server that does not
+// answer within half a minute is given up; then the command may take as long as it does.
 func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error) {
 	ws, err := begin(ctx, request, beginTime)
 	if err != nil {
@@ -61,10 +61,17 @@ func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error
 
 	over := make(chan struct{})
 	defer close(over)
+	outer := ctx
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	if e.Stdin != nil {
 		go func() {
-			_, err := io.Copy(sender{ctx, ws, Stdin}, e.Stdin)
-			if err == nil {
+			in := &input{from: e.Stdin}
+			_, err := io.Copy(sender{ctx, ws, Stdin}, in)
+			switch {
+			case in.err != nil: // the command would wait for the rest
+				giveUp(fmt.Errorf("the standard input: %w", in.err))
+			case err == nil:
 				_ = send(ctx, ws, StdinEnd, nil) // the command may have ended
 			}
 		}()
@@ -72,7 +79,25 @@ func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error
 	if e.TTY != nil {
 		go e.TTY.Follow(over, func(s runtime.Size) { _ = send(ctx, ws, Resize, document(Size(s))) })
 	}
-	return hear(ctx, ws, e)
+	code, err := hear(ctx, ws, e)
+	if err != nil && ctx.Err() != nil && outer.Err() == nil {
+		err = context.Cause(ctx)
+	}
+	return code, err
+}
+
+// input is what a command reads. It keeps the error of the reader, which is none of the connection.
+type input struct {
+	from io.Reader
+	err  error
+}
+
+// Read reads.
+func (i *input) Read(p []byte) (n int, err error) {
+	if n, err = i.from.Read(p); err != nil && !errors.Is(err, io.EOF) {
+		i.err = err
+	}
+	return n, err
 }
 
 // begin asks the server for the websocket, which it must answer within that time. The websocket may last.
