@@ -62,10 +62,19 @@ export function firstLine(error: string | undefined): string {
   return (message ? message.replace(/\\n.*/s, '').replace(/\\(.)/g, '$1') : error)?.split('\n')[0] ?? ''
 }
 
+const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON?: (text: string) => unknown; isRawJSON?: (v: unknown) => boolean }
+
+// isRaw reports whether a value is a number that exact has kept.
+export const isRaw = (v: unknown): boolean => isRawJSON?.(v) ?? false
+
+// exact reads JSON so that a number keeps its digits when it is written again, where the browser can do that: a seed may have 64 bits.
+export const exact = (text: string): unknown => JSON.parse(text, ((_: string, v: unknown, of?: { source?: string }) =>
+  rawJSON && typeof v === 'number' && of?.source && String(v) !== of.source ? rawJSON(of.source) : v) as (name: string, v: unknown) => unknown)
+
 // pretty writes JSON with an indent; what is no JSON stays as it is.
 export function pretty(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    return JSON.stringify(exact(text), null, 2)
   } catch {
     return text
   }

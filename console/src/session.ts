@@ -50,6 +50,7 @@ export function keep(k: Keys, remember: boolean): void {
 
 export function forget(): void {
   sessionStorage.removeItem(stored)
+  sessionStorage.removeItem('berth-graphql') // a document may have a secret
   keys.value = { key: '', controls: '' }
   session.value = null
 }

@@ -5,7 +5,7 @@ import { clockMode, setClock, useNow, useResource } from '../data'
 import { span, stamp } from '../format'
 import { tell } from '../live'
 import { hasControls } from '../session'
-import { Button, Card, Choice, Empty, Page, say, Status, sure } from '../ui/bits'
+import { Button, Card, Choice, Empty, failed, Page, say, Status, sure } from '../ui/bits'
 import { Form, schemaOf } from '../ui/form'
 
 const units: [string, string][] = [['1000', 'seconds'], ['60000', 'minutes'], ['3600000', 'hours'], ['86400000', 'days']]
@@ -65,7 +65,7 @@ function Controls() {
           <div class="stack">
             <p class="muted">It goes from one thing that is due to the next, does each at its own time, and answers when all are done.</p>
             <div class="actions">{[[10_000, '10 s'], [60_000, '1 min'], [600_000, '10 min'], [3_600_000, '1 h'], [86_400_000, '1 day']].map(([ms, text]) => <Button key={text} onClick={() => advance(ms as number)}>{text}</Button>)}</div>
-            <form class="bar" onSubmit={e => { e.preventDefault(); void advance(milliseconds) }}>
+            <form class="bar" onSubmit={e => { e.preventDefault(); void advance(milliseconds).catch(failed) }}>
               <label class="choice"><span>By</span><input type="number" min="0" step="any" value={amount} onInput={e => setAmount(e.currentTarget.value)} /></label>
               <Choice label="Unit" of={units} at={unit} onPick={setUnit} />
               <Button type="submit" icon="next" disabled={!(milliseconds >= 0)}>Advance</Button>

@@ -55,7 +55,7 @@ function List() {
       <p class="muted">A call meets the first fault that it matches and whose turn it is. What met one says so in the <a href={href('journal')}>journal</a>.</p>
       <Card flush>
         <Shown of={faults}>
-          {all => all.length === 0 ? <Empty icon="faults" title="Nothing is scripted to go wrong" line="berth faults add createPod --status 503 --times 1" /> : (
+          {all => all.length === 0 ? <Empty icon="faults" title="Nothing is scripted to go wrong" line="berth faults add --operation createPod --status 503 --times 1" /> : (
             <Table label="Faults" rows={all} id={f => f.id} columns={[
               { name: 'Operation', width: 'minmax(110px, 1fr)', cell: f => <span class="strong">{f.operation}</span>, by: f => f.operation }, { name: 'Does', width: 'minmax(110px, 1.3fr)', cell: does }, { name: 'When', width: '1.5fr', less: true, cell: f => <span class="muted">{when(f)}</span> },
               { name: 'Calls', width: '60px', right: true, less: true, cell: f => count(f.calls) }, { name: 'Met', width: '60px', right: true, cell: f => count(f.shown) }, { name: 'ID', width: '100px', less: true, cell: f => <code class="id">{f.id}</code> },

@@ -34,9 +34,9 @@ export function Hosts() {
         <Shown of={hosts}>
           {all => {
             const rows = all.filter(h => matches(typed, h.id, h.dataCenterId, h.gpu))
-            if (!all.length) return <Empty icon="hosts" title="There is no host" line="berth hosts add box-7 --data-center EU-RO-1" />
+            if (!all.length) return <Empty icon="hosts" title="There is no host" line={`echo '{"id":"box-7","dataCenterId":"EU-RO-1","cpus":["cpu3g"],"vcpus":16,"memoryGb":64,"diskGb":500}' | berth hosts add --file -`} />
             if (!rows.length) return <Empty title="No host is like that" />
-            return <Table label="Hosts" tall={rows.length > 60} rows={rows} id={h => h.id} columns={[
+            return <Table label="Hosts" rows={rows} id={h => h.id} columns={[
               { name: 'Host', width: 'minmax(150px, 2fr)', cell: h => <span class="strong">{h.id}</span>, by: h => h.id }, { name: 'State', width: '104px', cell: h => (h.away ? <Status of="ERROR">Away</Status> : h.draining ? <Status of="LOW">Draining</Status> : <Status of="RUNNING">In use</Status>) },
               { name: 'GPU', width: 'minmax(90px, 1fr)', less: true, cell: h => h.gpu?.replace(/^NVIDIA /, '') ?? <span class="faint">–</span>, by: h => h.gpu ?? '' }, { name: 'GPUs held', width: '100px', right: true, less: true, cell: h => share(h.gpuCount, h.free.gpus) },
               { name: 'vCPUs held', width: '130px', right: true, less: true, cell: h => share(h.vcpus, h.free.vcpus) }, { name: 'Memory (GB)', width: '130px', right: true, less: true, cell: h => share(h.memoryGb, h.free.memoryGb) },

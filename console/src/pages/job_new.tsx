@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { send, type QueueTypes } from '../api'
 import { go, href, search } from '../router'
-import { Card, Command, Empty, LinkButton, Page, say, Shown, Text } from '../ui/bits'
+import { exact } from '../format'
+import { Card, Command, Empty, failed, LinkButton, Page, say, Shown, Text } from '../ui/bits'
 import { Form, schemaOf } from '../ui/form'
 import { curl, quoted, useEndpoints } from './shared'
 
@@ -22,9 +23,11 @@ export function NewJob() {
     if (!like) return
     void send('get', '/_berth/jobs/{jobId}', { path: { jobId: like } }).then(j => {
       if (j.input.truncated) return say('The input is too long to be shown here', 'bad')
-      setValue({ input: JSON.parse(j.input.text), ...(j.webhook ? { webhook: j.webhook } : {}) })
+      setValue({
+        input: exact(j.input.text), policy: { executionTimeout: j.executionTimeout, ttl: j.ttl, lowPriority: j.lowPriority }, ...(j.webhook ? { webhook: j.webhook } : {}),
+      })
       setRound(r => r + 1)
-    }).catch(() => undefined)
+    }).catch(failed)
   }, [like])
 
   const submit = async (sent: Record<string, unknown>) => {

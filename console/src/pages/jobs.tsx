@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { send } from '../api'
-import { listen, type Change } from '../live'
+import { how, listen, type Change } from '../live'
 import { firstLine, span, words } from '../format'
 import { ask, href, search } from '../router'
 import { Card, Choice, Empty, Failure, ID, LinkButton, Loading, Page, Status, Time } from '../ui/bits'
@@ -53,17 +53,19 @@ function useJobs(f: Filter) {
     let gone = false
     let timer = 0
     let last = 0
+    let lost = false // changes, so that nobody knows which jobs have gone
     all.current = new Map()
     next.current = null
     setRows(null)
     setError(null)
-    const first = async () => {
+    const first = async (anew = false) => {
       last = Date.now()
       try {
         const known = all.current.size
         const page = await read(null, 500)
         if (gone) return
-        const whole = known <= page.jobs.length || known > most || !page.pagination.hasNextPage // it shows all of them: those that have gone are gone
+        const joins = page.jobs.some(j => all.current.has(j.id)) // else there are others between them
+        const whole = anew || !joins || known <= page.jobs.length || known > most || !page.pagination.hasNextPage // those that have gone are gone
         if (whole) all.current = new Map()
         const fresh = page.jobs.filter(j => !all.current.has(j.id))
         if (fresh.length) all.current = new Map([...fresh.map(j => [j.id, j] as const), ...all.current])
@@ -72,11 +74,13 @@ function useJobs(f: Filter) {
         setError(null)
         show()
       } catch (e) {
+        lost ||= anew
         if (!gone) setError(e)
       }
     }
     void first()
     const silence = listen((changes: Change[]) => {
+      lost ||= how.value === 'events' && changes.some(c => c.kind === 'reset') // who looks from time to time has a reset each time
       for (const c of changes) {
         const j = c.kind === 'job' ? all.current.get(c.id) : undefined
         if (!j) continue
@@ -86,7 +90,9 @@ function useJobs(f: Filter) {
       if (timer || !changes.some(c => c.kind === 'reset' || (c.kind === 'job' && (!f.endpointId || c.endpointId === f.endpointId)))) return
       timer = window.setTimeout(() => {
         timer = 0
-        void first()
+        const anew = lost
+        lost = false
+        void first(anew)
       }, Math.max(80, 1000 - (Date.now() - last)))
     })
     return () => {
@@ -129,7 +135,7 @@ export function JobTable({ endpointId, tall }: { endpointId?: string; tall?: boo
         ? <Empty title="No job is like that" />
         : <Empty icon="jobs" title="There is no job yet" line={curl('POST', `/v2/${of || endpoints.data?.[0]?.id || 'ENDPOINT'}/run`, { input: { hello: 'world' } })}><LinkButton to={`${href('jobs', 'new')}${of ? `?endpoint=${of}` : ''}`} icon="play" kind="main">Run a job</LinkButton></Empty>)}
       {jobs.rows && jobs.rows.length > 0 && (
-        <Table label="Jobs" tall={tall || jobs.rows.length > 60} rows={jobs.rows} id={j => j.id} to={j => href('jobs', j.id)} onEnd={() => void jobs.more()} columns={[
+        <Table label="Jobs" tall={tall ?? false} rows={jobs.rows} id={j => j.id} to={j => href('jobs', j.id)} onEnd={() => void jobs.more()} columns={[
           { name: 'Job', width: 'minmax(120px, 1.3fr)', cell: j => <ID of={j.id} /> },
           { name: 'Status', width: '118px', cell: j => <Status of={j.status} /> },
           ...(endpointId ? [] : [{ name: 'Endpoint', width: 'minmax(80px, .8fr)', less: true, cell: (j: Job) => nameOf.get(j.endpointId) ?? j.endpointId }]),

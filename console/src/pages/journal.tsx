@@ -51,7 +51,7 @@ function List() {
             const rows = [...j.entries].reverse().filter(e => matches(typed, e.path, e.operation, e.keyId, e.user, String(e.status), e.fault?.id, e.request.body.text))
             if (!j.entries.length) return <Empty icon="journal" title="No request came yet" line={`curl -s ${location.origin}/v2/pods -H "Authorization: Bearer $BERTH_KEY"`}><p>Requests to the published interfaces stand here, with their answers; secrets are masked.</p></Empty>
             if (!rows.length) return <Empty title="No request is like that" />
-            return <Table label="Requests" tall={rows.length > 60} rows={rows} id={e => String(e.number)} onOpen={setSeen} columns={[
+            return <Table label="Requests" rows={rows} id={e => String(e.number)} onOpen={setSeen} columns={[
               { name: 'Number', width: '64px', cell: e => e.number }, { name: 'Answer', width: '74px', cell: e => <Code of={e.status} /> }, { name: 'Operation', width: 'minmax(90px, 1fr)', cell: e => <span class="strong">{e.operation}</span> },
               { name: 'Request', width: 'minmax(120px, 2fr)', less: true, cell: e => <code>{e.method} {e.path}{e.query && `?${e.query}`}</code> }, { name: 'Fault', width: '90px', less: true, cell: e => e.fault && <span class="tag bad">{e.fault.id}</span> },
               { name: 'Took', width: '70px', right: true, less: true, cell: e => span(e.duration) }, { name: 'Key', width: '120px', less: true, cell: e => <code class="id">{e.keyId || '–'}</code> }, { name: 'Time', width: '154px', right: true, less: true, cell: e => stamp(e.time) },

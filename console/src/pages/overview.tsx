@@ -91,7 +91,7 @@ function Fleet() {
           const total = (of: (h: Host) => number) => all.reduce((a, h) => a + Math.max(0, of(h)), 0)
           const used = (c: string) => all.some(h => h.dataCenterId === c && held(h) > 0)
           const centers = [...new Set(all.map(h => h.dataCenterId))].sort((a, b) => Number(used(b)) - Number(used(a)) || (a < b ? -1 : 1))
-          return all.length === 0 ? <Empty title="There is no host" line="berth hosts add box-7 --data-center EU-RO-1" /> : (
+          return all.length === 0 ? <Empty title="There is no host" line={`echo '{"id":"box-7","dataCenterId":"EU-RO-1","cpus":["cpu3g"],"vcpus":16,"memoryGb":64,"diskGb":500}' | berth hosts add --file -`} /> : (
             <div class="stack">
               <div>
                 <Meter label="GPUs held" used={total(h => h.gpuCount - h.free.gpus)} of={total(h => h.gpuCount)} />

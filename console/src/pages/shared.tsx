@@ -38,9 +38,18 @@ export const useHosts = () => useResource('hosts', async () => (await send('get'
 export const useGpus = () => useResource('gpus', async () => (await send('get', '/v2/catalog/gpus', { query: { include: ['AVAILABILITY'], product: ['POD'] } })).gpus, ['pod', 'host'])
 export const useCpus = () => useResource('cpus', async () => (await send('get', '/v2/catalog/cpus', { query: { include: ['AVAILABILITY'], product: ['POD'] } })).cpus, ['pod', 'host'])
 export const useDataCenters = () => useResource('datacenters', async () => (await send('get', '/v2/catalog/datacenters')).dataCenters)
-export const useTemplates = () => useResource('templates', async () => (await send('get', '/v2/templates')).templates, ['template'])
-export const useVolumes = () => useResource('volumes', async () => (await send('get', '/v2/network-volumes')).networkVolumes, ['volume'])
-export const useGlobalVolumes = () => useResource('global volumes', async () => (await send('get', '/v2/global-volumes')).globalVolumes, ['volume'])
+export const useTemplates = () => useResource('templates', () => pages(async cursor => {
+  const page = await send('get', '/v2/templates', { query: { ...(cursor ? { cursor } : {}) } })
+  return { rows: page.templates, next: page.pagination.nextCursor }
+}), ['template'])
+export const useVolumes = () => useResource('volumes', () => pages(async cursor => {
+  const page = await send('get', '/v2/network-volumes', { query: { ...(cursor ? { cursor } : {}) } })
+  return { rows: page.networkVolumes, next: page.pagination.nextCursor }
+}), ['volume'])
+export const useGlobalVolumes = () => useResource('global volumes', () => pages(async cursor => {
+  const page = await send('get', '/v2/global-volumes', { query: { ...(cursor ? { cursor } : {}) } })
+  return { rows: page.globalVolumes, next: page.pagination.nextCursor }
+}), ['volume'])
 export const useSecrets = () => useResource('secrets', async () => (await send('get', '/v2/account/secrets')).secrets, ['secret'])
 export const useRegistries = () => useResource('registries', async () => (await send('get', '/v2/registries')).registries, ['registry'])
 export const useFaults = () => useResource(hasControls.value ? 'faults' : null, async () => (await send('get', '/_berth/faults')).faults, ['fault', 'journal'])

@@ -45,7 +45,7 @@ export function Users() {
           {all => {
             const rows = all.filter(u => matches(typed, u.name, u.role))
             if (!rows.length) return <Empty title="No user is like that" />
-            return <Table label="Users" tall={rows.length > 60} rows={rows} id={u => u.name} columns={[
+            return <Table label="Users" rows={rows} id={u => u.name} columns={[
               { name: 'User', width: 'minmax(120px, 1.5fr)', cell: u => <span class="strong">{u.name}</span>, by: u => u.name }, { name: 'Role', width: '90px', cell: u => <span class="tag">{u.role}</span>, by: u => u.role },
               { name: 'May', width: 'minmax(150px, 2fr)', less: true, cell: u => <span class="muted">{does[u.role]}</span> }, { name: 'State', width: '104px', less: true, cell: u => (u.disabled ? <Status of="ERROR">Disabled</Status> : <Status of="RUNNING">Enabled</Status>), by: u => String(u.disabled) },
               { name: 'Created', width: '116px', right: true, less: true, cell: u => <Time at={u.createdAt} />, by: u => u.createdAt ?? '' },

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { fieldErrors } from '../api'
-import { words } from '../format'
+import { exact, isRaw, words } from '../format'
 import spec from '../spec/forms.json'
 import { Button, Failure } from './bits'
 
@@ -69,6 +69,12 @@ export function Form(p: FormProps) {
   const submit = async (e: Event) => {
     e.preventDefault()
     if (busy) return
+    const broken = form.current?.querySelector<HTMLElement>('[data-broken]')
+    if (broken) { // what was valid last is not what is seen
+      for (const details of form.current!.querySelectorAll('details')) if (details.contains(broken)) details.open = true
+      broken.focus()
+      return
+    }
     setBusy(true)
     setError(null)
     await p.onSubmit(clean(p.value, p.schema) as Value).catch(setError)
@@ -229,11 +235,11 @@ function JSONField(p: FieldProps & { shown: (c: ComponentChildren) => ComponentC
   const [wrong, setWrong] = useState('')
   return (
     <>
-      {p.shown(<textarea {...p.common} class="code" rows={Math.min(14, Math.max(3, text.split('\n').length))} value={text} placeholder="JSON" spellcheck={false} aria-invalid={wrong ? 'true' : undefined} onInput={e => {
+      {p.shown(<textarea {...p.common} class="code" rows={Math.min(14, Math.max(3, text.split('\n').length))} value={text} placeholder="JSON" spellcheck={false} aria-invalid={wrong ? 'true' : undefined} data-broken={wrong ? '' : undefined} onInput={e => {
         const typed = e.currentTarget.value
         setText(typed)
         try {
-          p.onChange(typed.trim() ? JSON.parse(typed) : undefined)
+          p.onChange(typed.trim() ? exact(typed) : undefined)
           setWrong('')
         } catch {
           setWrong('This is no JSON yet')
@@ -327,7 +333,7 @@ export function emptied(before: Value, sent: Value): Value {
 
 // clean leaves out what was left empty.
 function clean(v: unknown, s: Schema): unknown {
-  if (v === null || typeof v !== 'object' || Array.isArray(v)) return v
+  if (v === null || typeof v !== 'object' || Array.isArray(v) || isRaw(v)) return v
   const made: Value = {}
   for (const [n, of] of Object.entries(v as Value)) {
     const below = s.properties?.[n]

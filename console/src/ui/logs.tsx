@@ -5,7 +5,7 @@ import { read } from '../stream'
 import { Button, Choice, Empty, Failure, Loading } from './bits'
 import { matches, Search } from './table'
 
-interface Line { id: string; source: string; text: string }
+interface Line { n: number; id: string; source: string; text: string }
 const most = 5000 // lines that are kept
 
 export function Logs({ address, label, ended }: { address: string; label: string; ended?: boolean }) {
@@ -20,6 +20,7 @@ export function Logs({ address, label, ended }: { address: string; label: string
   useEffect(() => {
     const stop = new AbortController()
     let all: Line[] = []
+    let count = 0
     let frame = 0
     let lastID = ''
     setLines(null)
@@ -32,7 +33,7 @@ export function Logs({ address, label, ended }: { address: string; label: string
       for (let tries = 0; !stop.signal.aborted; tries++) {
         try {
           await read(address, stop.signal, messages => {
-            all = [...all, ...messages.map(lineOf)].slice(-most)
+            all = [...all, ...messages.map(m => ({ n: count++, ...lineOf(m) }))].slice(-most)
             tries = 0
             frame ||= requestAnimationFrame(show)
           }, lastID ? { 'Last-Event-ID': lastID } : {}, () => { setError(null); frame ||= requestAnimationFrame(show) }, id => (lastID = id))
@@ -74,7 +75,7 @@ export function Logs({ address, label, ended }: { address: string; label: string
           const atEnd = b.scrollHeight - b.scrollTop - b.clientHeight < 24
           if (follows !== atEnd) setFollows(atEnd)
         }}>
-          {shown.map((l, i) => <div key={`${l.id} ${i}`} class={l.source}><time>{clock(l.id)}</time><span>{l.text}</span></div>)}
+          {shown.map(l => <div key={l.n} class={l.source}><time>{clock(l.id)}</time><span>{l.text}</span></div>)}
         </div>
       )}
     </div>
@@ -83,7 +84,7 @@ export function Logs({ address, label, ended }: { address: string; label: string
 
 const clock = (id: string): string => /T(\d\d:\d\d:\d\d(?:\.\d{1,3})?)/.exec(id)?.[1] ?? ''
 
-function lineOf(m: { id: string; event: string; data: string }): Line {
+function lineOf(m: { id: string; event: string; data: string }): Omit<Line, 'n'> {
   try {
     const of = JSON.parse(m.data) as { source: string; line: string; ts: string }
     return { id: of.ts, source: of.source, text: of.line }

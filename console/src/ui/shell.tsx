@@ -56,7 +56,7 @@ export function Shell({ pod }: { pod: string }) {
         socket.close()
         close()
       }
-    })
+    }).catch(() => gone || setEnded('The terminal cannot be loaded: reload the page, berth may have been replaced.'))
     return () => {
       gone = true
       end()

@@ -19,11 +19,12 @@ interface Props<T> {
   id: (row: T) => string
   to?: (row: T) => string // the address of a row
   onEnd?: () => void // the last row is near: more is to be read
-  tall?: boolean // it fills the page and scrolls in itself
+  tall?: boolean // it fills the page and scrolls in itself, as one of very many rows does
   onOpen?: (row: T) => void
 }
 
 const rowHeight = 38 // pixels, as in the style sheet
+const many = 60 // rows that are drawn as they are
 const pool = 128 // rows of a tall table that are drawn at most; those that come into sight take the place of those that went out of it
 const spare = 8 // rows that are drawn above and below those that are seen
 
@@ -81,13 +82,14 @@ export function Table<T>(p: Props<T>) {
 
   const tracks = p.columns.map(c => c.width ?? 'minmax(0, 1fr)').join(' ')
   const fewer = p.columns.filter(c => !c.less).map(c => (c.width ?? 'minmax(0, 1fr)').replace(/minmax\(\d+px/, 'minmax(70px')).join(' ')
+  const tall = p.tall || rows.length > many
   const from = Math.min(view.from, Math.max(0, rows.length - 1))
-  const to = Math.min(rows.length, view.to, p.tall ? from + pool : Infinity)
+  const to = Math.min(rows.length, view.to, tall ? from + pool : Infinity)
   const cells = (c: Column<T>) => `cell${c.right ? ' right' : ''}${c.less ? ' less' : ''}`
   const sort = (c: Column<T>) => setOrder(o => (o?.name !== c.name ? { name: c.name, down: false } : o.down ? null : { name: c.name, down: true }))
 
   return (
-    <div class={p.tall ? 'table tall' : 'table'} role="table" aria-label={p.label} aria-rowcount={rows.length + 1} ref={box} onScroll={look} tabIndex={p.tall ? 0 : undefined} style={{ '--tracks': tracks, '--fewer': fewer }}>
+    <div class={tall ? 'table tall' : 'table'} role="table" aria-label={p.label} aria-rowcount={rows.length + 1} ref={box} onScroll={look} tabIndex={tall ? 0 : undefined} style={{ '--tracks': tracks, '--fewer': fewer }}>
       <div role="rowgroup" class="heads">
         <div role="row" class="row" aria-rowindex={1}>
           {p.columns.map(c => (
@@ -101,7 +103,7 @@ export function Table<T>(p: Props<T>) {
         {rows.slice(from, to).map((row, i) => {
           const id = p.id(row)
           return (
-            <div key={p.tall ? (from + i) % pool : id} role="row" class="row" data-row={id} aria-rowindex={from + i + 2} aria-current={id === at ? 'true' : undefined} style={{ top: `${(from + i) * rowHeight}px` }}
+            <div key={tall ? (from + i) % pool : id} role="row" class="row" data-row={id} aria-rowindex={from + i + 2} aria-current={id === at ? 'true' : undefined} style={{ top: `${(from + i) * rowHeight}px` }}
               onClick={e => {
                 if ((e.target as Element).closest('a, button, input, select, label') || getSelection()?.toString()) return
                 if (p.onOpen) p.onOpen(row)
