@@ -3,6 +3,7 @@ package berth_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,25 @@ func TestExecPod_HandsOverStreamsAndTheExitCode(t *testing.T) {
 	require.Equal(t, 127, exit.Code)
 	require.ErrorContains(t, s.ExecPod(t.Context(), "aaaaaaaaaaaaaa", berth.Command{Args: []string{"true"}}), "does not exist")
 	require.ErrorContains(t, s.ExecWorker(t.Context(), s.Endpoint("stays"), "nobody", berth.Command{Args: []string{"true"}}), "does not exist")
+}
+
+// broken is an input that cannot be read to its end.
+type broken struct{ begins *strings.Reader }
+
+var errBroken = errors.New("the download broke off")
+
+func (b broken) Read(p []byte) (int, error) {
+	if n, err := b.begins.Read(p); err == nil {
+		return n, nil
+	}
+	return 0, errBroken
+}
+
+func TestExecPod_EndsWithAnInputThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s, id := processPod(t)
+	err := s.ExecPod(t.Context(), id, berth.Command{Args: []string{"cat"}, Stdin: broken{strings.NewReader("some")}})
+	require.ErrorIs(t, err, errBroken)
 }
 
 func TestExecPod_HasATerminalOfTheSize(t *testing.T) {

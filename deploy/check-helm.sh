@@ -75,6 +75,7 @@ refused 'tls.existingSecret' --set 'settings.acme-hosts={pods.example.com}'
 refused 'tls.existingSecret sets it' "${secured[@]}" --set settings.queue-listen=0.0.0.0:1
 refused 'backup.existingSecret' --set backup.to=s3://backups/berth
 refused 'for SQLite' "${several[@]}" --set backup.to=s3://backups/berth --set backup.existingSecret=s3
+refused 'no Service' --set settings.ssh-listen=0.0.0.0:2222
 refused 'backup' --set backup.to=/mnt --set backup.existingSecret=s3
 "$venv/bin/python" - "$tmp" <<'END' || fail "what a certificate changes does not fit together"
 import sys, yaml

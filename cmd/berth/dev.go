@@ -125,7 +125,7 @@ func devWorker(args []string, dashed bool) (devProgram, error) {
 		if _, err := exec.LookPath(args[0]); err != nil {
 			return devProgram{}, fmt.Errorf("the command of the worker: %w", err)
 		}
-		return devProgram{command: args, files: filesOf(args[1:])}, nil
+		return devProgram{command: args, files: filesOf(args)}, nil
 	}
 
 	if filepath.Ext(args[0]) != ".py" {
@@ -219,7 +219,11 @@ func (w devProgram) greet(out io.Writer, s *app.Server, key, data string) error 
 	}
 	printPages(text, s)
 
-	fmt.Fprintf(text, `The worker is started anew when the handler or what it imports changes.
+	watched := "The worker is started anew when the handler or what it imports changes."
+	if len(w.files) == 0 {
+		watched = "No file of the command is watched: start berth dev again when one changes."
+	}
+	fmt.Fprintf(text, `%s
 
 Paste this to run a job:
 
@@ -236,7 +240,7 @@ or, with this program:
   export BERTH_SERVER=%s BERTH_KEY=%s
   berth jobs run dev --input '{"hello":"dev"}' --wait
 
-`, runSyncLine(s, devEndpoint, key), key, s.QueueURL(), s.Endpoints()[devEndpoint], s.URL(), key)
+`, watched, runSyncLine(s, devEndpoint, key), key, s.QueueURL(), s.Endpoints()[devEndpoint], s.URL(), key)
 
 	_, err := io.WriteString(out, text.String())
 	return err

@@ -118,6 +118,23 @@ func TestWatch_ReportsEachChangeOnce(t *testing.T) {
 	require.Equal(t, 1, changes())
 }
 
+func TestWatch_FollowsTheLinkToItsDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	place(t, "1", dir, "project", "handler.py")
+	module := place(t, "1", dir, "project", "module.py")
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "project"), link); err != nil {
+		t.Skip("SKIPPED: no links can be made here: " + err.Error())
+	}
+	w := newWatch([]string{filepath.Join(link, "handler.py")}, "")
+	require.False(t, w.changed())
+	at := time.Now().Add(time.Minute)
+	require.NoError(t, os.Chtimes(module, at, at))
+	require.False(t, w.changed(), "it may go on changing")
+	require.True(t, w.changed())
+}
+
 func TestWatch_IsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -34,6 +34,9 @@ type watch struct {
 }
 
 func newWatch(files []string, data string) *watch {
+	if real, err := filepath.EvalSymlinks(data); err == nil {
+		data = real // as a walk finds it
+	}
 	w := &watch{files: files, data: data}
 	w.seen = w.look()
 	w.before = w.seen
@@ -73,6 +76,9 @@ func (w *watch) look() map[string]stamp {
 
 	for _, file := range w.files {
 		dir, kind := filepath.Dir(file), filepath.Ext(file)
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real // a walk does not follow the link that it begins at
+		}
 		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error { // what cannot be read is not watched
 			paths++
 			switch {
