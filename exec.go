@@ -46,8 +46,8 @@ type ExitError struct {
 func (e *ExitError) Error() string { return "exit status " + strconv.Itoa(e.Code) }
 
 // ExecPod runs a command in a pod, which must be RUNNING, and returns once it has ended and what it wrote is written. A simulated pod runs none; one
-// of RuntimeProcess does if Options.ProcessAccept has commands. The error is an *ExitError, that of ctx, of the reader or a writer, or what the server says. When
-// ctx ends, the command gets SIGHUP.
+// of RuntimeProcess does if Options.ProcessAccept has commands. The error is an *ExitError, that of ctx, of the reader or a writer, or what the server
+// says. When ctx ends, the command gets SIGHUP.
 func (s *Server) ExecPod(ctx context.Context, pod string, c Command) error {
 	return s.exec(ctx, c, func(p controls.ExecPodParams) (*nethttp.Request, error) {
 		return controlsclient.NewExecPodRequest(s.QueueURL(), pod, &p)

@@ -47,6 +47,11 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
+// NoMoreNow is TooMany of things that last: nobody knows when another one ends, and each 429 says when to ask again (rule rates.retry-after).
+func NoMoreNow(format string, args ...any) *Error {
+	return &Error{Code: TooMany, RetryAfter: time.Second, Detail: fmt.Sprintf(format, args...)}
+}
+
 // CodeOf gives the code of err: Internal for an error that is no Error, and the empty code for nil.
 func CodeOf(err error) Code {
 	if err == nil {

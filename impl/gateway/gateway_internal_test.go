@@ -96,15 +96,18 @@ type from struct {
 
 func (f *from) RemoteAddr() net.Addr { return &net.TCPAddr{IP: f.address, Port: 50_000} }
 
+// takeFrom has the gateway take a connection from an address, if it does.
+func takeFrom(t *testing.T, g *Gateway, address string) (net.Conn, bool) {
+	ours, theirs := net.Pipe()
+	t.Cleanup(func() { _ = theirs.Close() })
+	conn := &from{ours, net.ParseIP(address)}
+	return conn, g.takes(conn)
+}
+
 func TestGateway_NobodyTakesThePlacesOfAll(t *testing.T) {
 	t.Parallel()
 	g := &Gateway{Config: Config{Ending: t.Context(), Clock: compute.SystemClock{}}, open: map[net.Conn]visitor{}}
-	take := func(address string) (net.Conn, bool) {
-		ours, theirs := net.Pipe()
-		t.Cleanup(func() { _ = theirs.Close() })
-		conn := &from{ours, net.ParseIP(address)}
-		return conn, g.takes(conn)
-	}
+	take := func(address string) (net.Conn, bool) { return takeFrom(t, g, address) }
 
 	var silent []net.Conn
 	for i := range mostOfOrigin {
@@ -136,12 +139,7 @@ func TestGateway_WhoHoldsAllPlacesKeepsNobodyOut(t *testing.T) {
 	t.Parallel()
 	clock := compute.NewFrozenClock(time.Unix(1_800_000_000, 0))
 	g := &Gateway{Config: Config{Ending: t.Context(), Clock: clock}, open: map[net.Conn]visitor{}}
-	take := func(address string) (net.Conn, bool) {
-		ours, theirs := net.Pipe()
-		t.Cleanup(func() { _ = theirs.Close() })
-		conn := &from{ours, net.ParseIP(address)}
-		return conn, g.takes(conn)
-	}
+	take := func(address string) (net.Conn, bool) { return takeFrom(t, g, address) }
 
 	var silent []net.Conn
 	for i := range mostUnknown {

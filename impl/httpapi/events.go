@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -46,9 +45,9 @@ func (s *streams) begin(key compute.KeyID) (end func(), err error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.of[key] >= s.ofKey:
-		return nil, noMore("the key has %d %s already, and may have no more at a time", s.ofKey, s.what)
+		return nil, compute.NoMoreNow("the key has %d %s already, and may have no more at a time", s.ofKey, s.what)
 	case s.all >= s.inAll:
-		return nil, noMore("there are %d %s already, and there may be no more at a time", s.inAll, s.what)
+		return nil, compute.NoMoreNow("there are %d %s already, and there may be no more at a time", s.inAll, s.what)
 	}
 
 	s.of[key]++
@@ -61,11 +60,6 @@ func (s *streams) begin(key compute.KeyID) (end func(), err error) {
 			delete(s.of, key)
 		}
 	}, nil
-}
-
-// noMore refuses a stream. Nobody knows when another one ends, and each 429 says when to ask again (rule rates.retry-after).
-func noMore(format string, args ...any) error {
-	return &compute.Error{Code: compute.TooMany, RetryAfter: time.Second, Detail: fmt.Sprintf(format, args...)}
 }
 
 // shown says which events the key sees (rules controls.events.scope, controls.events.all).

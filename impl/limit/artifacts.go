@@ -33,8 +33,8 @@ func NewArtifacts(dir string, n int) *Artifacts {
 // partEnd is in the names of files that are no whole artifacts.
 const partEnd = ".part-"
 
-// Receive takes what comes as the artifact of the build, of an app of the user. Once all of it is on disk, received decides whether it is kept: it calls keep, which puts it
-// in the place of an earlier one, or returns why not. Rejected for what has another size, or is not compressed with gzip; Unavailable with the cause
+// Receive takes what comes as the artifact of the build, of an app of the user. Once all of it is on disk, received decides whether it is kept: it
+// calls keep, which puts it in the place of an earlier one, or returns why not. Rejected for what has another size, or is not compressed with gzip; Unavailable with the cause
 // ErrBusy where too many come at once; else the error of the body, or that of received.
 func (a *Artifacts) Receive(user compute.UserID, id compute.FlashBuildID, body io.Reader, size int64, received func(keep func() error) error) error {
 	if share := shareOf(a.n); !a.room.Enter(user, a.n, share) {

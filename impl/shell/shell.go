@@ -5,12 +5,10 @@ package shell
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
@@ -123,19 +121,14 @@ func (s *Shells) Begin(t Target, by By) (*Session, error) {
 	case s.over:
 		return nil, compute.Errorf(compute.Unavailable, "%s", Ending)
 	case s.of[t.id] >= mostOfOne:
-		return nil, noMore("the %s has %d sessions, which is as many as it may have", t.kind, mostOfOne)
+		return nil, compute.NoMoreNow("the %s has %d sessions, which is as many as it may have", t.kind, mostOfOne)
 	case s.all >= mostSessions:
-		return nil, noMore("the server has %d sessions, which is as many as it may have", mostSessions)
+		return nil, compute.NoMoreNow("the server has %d sessions, which is as many as it may have", mostSessions)
 	}
 	s.running.Add(1)
 	s.all++
 	s.of[t.id]++
 	return &Session{shells: s, target: t, by: by}, nil
-}
-
-// noMore refuses a session. Nobody knows when another one ends, and each 429 says when to ask again (rule rates.retry-after).
-func noMore(format string, args ...any) error {
-	return &compute.Error{Code: compute.TooMany, RetryAfter: time.Second, Detail: fmt.Sprintf(format, args...)}
 }
 
 // End gives the room back.
