@@ -468,8 +468,8 @@ type Charges interface {
 	HasOpenCharges() (bool, error)
 	// SeeCharges sets SeenAt to Wall for the open charges that have it.
 	SeeCharges() error
-	// CloseUnseen ends the holder's open charge at its SeenAt, if it has one that has it.
-	CloseUnseen(holder string) error
+	// CloseUnseen ends the holder's open charge at its SeenAt, or at that time if it has none, unless it began later.
+	CloseUnseen(holder string, at time.Time) error
 	// EachCharge calls f for the user's charges of the items that are open or end after from, and begin before to, in no certain order; for those of
 	// one resource alone if it is not nil. An error of f ends it.
 	EachCharge(user compute.UserID, items []compute.Item, resource *string, from, to time.Time, f func(compute.Charge) error) error

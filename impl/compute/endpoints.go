@@ -102,7 +102,10 @@ type Serving struct {
 	HealthPath       string // begins with a slash
 }
 
-// Serving reads it from the endpoint's environment. What that does not say, or says of no port, is port 80 and /ping.
+// healthPathBytes is how long a path of the health check can be: no server takes a longer one.
+const healthPathBytes = 8 << 10
+
+// Serving reads it from the endpoint's environment. What that does not say, or says of no port or no path, is port 80 and /ping.
 func (e Endpoint) Serving() Serving {
 	port := func(name string, otherwise int) int {
 		n, err := strconv.ParseUint(e.Env[name], 10, 16)
@@ -117,7 +120,25 @@ func (e Endpoint) Serving() Serving {
 	if !strings.HasPrefix(s.HealthPath, "/") {
 		s.HealthPath = "/" + s.HealthPath
 	}
+	if len(s.HealthPath) > healthPathBytes {
+		s.HealthPath = "/ping"
+	}
 	return s
+}
+
+// InMemory gives of the endpoint what its jobs and requests go by, and its scaling. What its workers are made of may be large, and is in its row.
+func (e Endpoint) InMemory() Endpoint {
+	slim := Endpoint{
+		ID: e.ID, UserID: e.UserID, Type: e.Type, Declared: e.Declared, WorkersMin: e.WorkersMin, WorkersMax: e.WorkersMax, IdleTimeout: e.IdleTimeout,
+		Scaler: e.Scaler, ScalerValue: e.ScalerValue, Timeout: e.Timeout, Version: e.Version, DeletedAt: e.DeletedAt,
+	}
+	if e.Type == LoadBalancer {
+		at := e.Serving()
+		slim.Env = map[string]string{
+			EnvPort: strconv.Itoa(at.Port), EnvHealthPort: strconv.Itoa(at.HealthPort), EnvHealthPath: strings.Clone(at.HealthPath),
+		}
+	}
+	return slim
 }
 
 // ReleasesKept is how many releases of an endpoint are kept, the last ones.

@@ -39,6 +39,7 @@ type LogQuery struct {
 	Since  time.Time // with all of this time or later; not zero: Tail does not count
 	After  time.Time // with those after the line of this time; not zero: Tail and Since do not count
 	AtOnce bool      // it ends with the lines that there are
+	Mark   bool      // the zero line follows those that there are (rule logs.so-far)
 }
 
 // Wants reports whether lines of the source are asked for.

@@ -67,6 +67,7 @@ type Member struct {
 	stale    atomic.Int64  // epoch of a service whose memory may differ from the rows; 0: none
 	away     atomic.Bool   // the store cannot be reached
 	ended    chan struct{} // closed when the service of before has ended; nil: there was none
+	overlong overlong      // another owner that has more than a lease
 }
 
 // view is what a member knows of the owner. Another one takes its place; it is never changed.
@@ -201,15 +202,41 @@ func (m *Member) find(ctx context.Context) (store.Owner, error) {
 		owner, err := m.settings.Owners.See(ctx)
 		mine := owner.ID == m.settings.Me.ID
 		switch {
-		case err != nil, owner.ID != "" && !mine && owner.Left > 0:
+		case err != nil, owner.ID != "" && !mine && owner.Left > 0 && !m.outlasts(owner):
 			return owner, err
 		case m.ending() && mine:
 			return store.Owner{}, nil
 		case m.ending():
 			return owner, nil
+		case owner.Left > Lease && !mine:
+			if err := m.settings.Owners.Release(ctx, store.Replica{ID: owner.ID}); err != nil {
+				return owner, err
+			}
 		}
 	}
 	return m.settings.Owners.Hold(ctx, m.settings.Me, Lease)
+}
+
+// overlong is an owner that was seen to have more than a lease, and since when; zero: none was.
+type overlong struct {
+	id    string
+	epoch int64
+	since time.Time
+}
+
+// outlasts reports whether another owner has had more than a lease for as long as one lasts: the clock of the database has gone back, and an owner
+// that runs would have renewed it. By its own clock, too, its lease is over then.
+func (m *Member) outlasts(owner store.Owner) bool {
+	now := compute.SystemClock{}.Now()
+	switch seen := &m.overlong; {
+	case owner.Left <= Lease:
+		seen.id = ""
+	case seen.id != owner.ID || seen.epoch != owner.Epoch:
+		*seen = overlong{owner.ID, owner.Epoch, now}
+	default:
+		return now.Sub(seen.since) > Lease
+	}
+	return false
 }
 
 // ending reports whether the service of before still ends.

@@ -238,9 +238,7 @@ func TestMember_ReplacesAGoneOwnerInANewEpoch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
-		a := join(t, owners, "a", nil).run(t)
-		synctest.Wait()
-		b := join(t, owners, "b", nil).run(t)
+		a, b := ownerAndOther(t, owners)
 		time.Sleep(time.Second)
 		a.stop() // it renews nothing any more
 		gone := time.Now()

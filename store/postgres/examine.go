@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,22 +36,48 @@ func Examine(ctx context.Context, url string) (s Standing, err error) {
 		return s, store.Troubled(store.Away, err)
 	}
 	defer func() { err = errors.Join(err, c.Close(context.WithoutCancel(ctx))) }()
+	return s, s.look(ctx, c)
+}
 
+// look fills in what the database says.
+func (s *Standing) look(ctx context.Context, c *pgx.Conn) error {
 	var made bool
-	err = c.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('synchronous_standby_names'), pg_is_in_recovery(),
+	err := c.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('synchronous_standby_names'), pg_is_in_recovery(),
 to_regclass('berth_schema') IS NOT NULL`).Scan(&s.Version, &s.Standbys, &s.ReadOnly, &made)
 	if err != nil || !made {
-		return s, err
+		return err
 	}
 	if err := c.QueryRow(ctx, "SELECT version FROM berth_schema").Scan(&s.Schema); err != nil || s.Schema == 0 {
-		return s, err
+		return err
 	}
 
 	if s.Owner, err = seeOwner(ctx, c); err != nil {
-		return s, err
+		return err
 	}
 	s.Replicas, err = seeReplicas(ctx, c, "")
-	return s, err
+	return err
+}
+
+// CheckUpgrade fails if replicas run on the database that the URL names and Open would bring its schema to a version that they do not know: it is
+// they who do that, one after the other, and no command beside them.
+func CheckUpgrade(ctx context.Context, url string) error {
+	config, err := parse(url)
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	if err := connected(ctx, config, checkUpgrade); err != nil {
+		return &openError{fmt.Errorf("open store %s: %w", nameOf(config), err), reported(err)}
+	}
+	return nil
+}
+
+func checkUpgrade(ctx context.Context, c *pgx.Conn) error {
+	s := Standing{Known: len(migrations())}
+	if err := s.look(ctx, c); err != nil || s.Schema == 0 || s.Schema >= s.Known || len(s.Replicas) == 0 {
+		return err
+	}
+	return fmt.Errorf("the replica at %s uses it, and its schema is of version %d; this berth would make it version %d, which that one does not know: replace the replicas by this one first, or use the one that they run",
+		s.Replicas[0].Address, s.Schema, s.Known)
 }
 
 // seeOwner gives the owner; its ID is empty if there is none.

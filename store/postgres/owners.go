@@ -84,6 +84,9 @@ func (o *Owners) Release(ctx context.Context, me store.Replica) error {
 }
 
 const (
+	// joinAlone has replicas that join at once do so one after the other, each of which sees those before it. One that has joined waits for nobody.
+	joinAlone = `SELECT FROM berth_schema WHERE NOT EXISTS (SELECT FROM replicas WHERE id = $1) FOR UPDATE`
+
 	join = `INSERT INTO replicas AS r (id, address, settings, until) VALUES ($1, $2, $3, ` + now + ` + $4)
 ON CONFLICT (id) DO UPDATE SET address = excluded.address, settings = excluded.settings, until = excluded.until`
 	others = `SELECT id, address, settings FROM replicas WHERE id <> $1 AND until > ` + now + ` ORDER BY id`
@@ -98,6 +101,7 @@ func (o *Owners) Join(ctx context.Context, me store.Replica, lease time.Duration
 
 	err = o.do(ctx, func(c *pgx.Conn) error {
 		batch := &pgx.Batch{}
+		batch.Queue(joinAlone, me.ID)
 		batch.Queue(join, me.ID, me.Address, string(settings), lease.Milliseconds())
 		batch.Queue(`DELETE FROM replicas WHERE until < ` + now + ` - 86400000`)
 		batch.Queue(others, me.ID).Query(func(rows pgx.Rows) (err error) {

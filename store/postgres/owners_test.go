@@ -3,6 +3,9 @@
 package postgres_test
 
 import (
+	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -100,4 +103,63 @@ func TestHold_TakesWhatTheOneThatItWaitedForGaveUp(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, me.ID, owner.ID)
 	require.EqualValues(t, 1, owner.Epoch)
+}
+
+// TestJoin_OfTwoAtOnceOneSeesTheOther: else nobody would compare their settings.
+func TestJoin_OfTwoAtOnceOneSeesTheOther(t *testing.T) {
+	t.Parallel()
+	url := emptied(t)
+	all := make([]*postgres.Owners, 6)
+	for i := range all {
+		var err error
+		all[i], err = postgres.OpenOwners(t.Context(), url)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, all[i].Close()) })
+		_, err = all[i].See(t.Context()) // it is connected
+		require.NoError(t, err)
+	}
+
+	for round := range 20 {
+		id := func(i int) string { return fmt.Sprint("r", round, "-", i) }
+		saw := make([][]store.Replica, len(all))
+		errs := make([]error, len(all))
+		var joining sync.WaitGroup
+		for i, o := range all {
+			joining.Go(func() { saw[i], errs[i] = o.Join(t.Context(), store.Replica{ID: id(i)}, time.Hour) })
+		}
+		joining.Wait()
+		sees := func(i, j int) bool {
+			return slices.ContainsFunc(saw[i], func(r store.Replica) bool { return r.ID == id(j) })
+		}
+		for i := range all {
+			require.NoError(t, errs[i])
+			for j := range i {
+				require.True(t, sees(i, j) || sees(j, i), "%s, %s", id(i), id(j))
+			}
+		}
+	}
+}
+
+// TestJoin_AgainWaitsForNobody: what holds up one that joins does not hold up those that run.
+func TestJoin_AgainWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	url := emptied(t)
+	owners, err := postgres.OpenOwners(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, owners.Close()) })
+	_, err = owners.Join(t.Context(), me, time.Hour)
+	require.NoError(t, err)
+	other := connected(t, url)
+	execute(t, other, "BEGIN", `SELECT FROM berth_schema FOR UPDATE`)
+	_, err = owners.Join(t.Context(), me, time.Hour)
+	require.NoError(t, err)
+
+	joined := make(chan error, 1)
+	go func() {
+		_, err := owners.Join(t.Context(), store.Replica{ID: "new"}, time.Hour)
+		joined <- err
+	}()
+	requireBlocked(t, url, other)
+	execute(t, other, "COMMIT")
+	require.NoError(t, <-joined)
 }

@@ -19,7 +19,12 @@ type Target struct{ session *transferSession }
 // OpenTarget opens the database that the URL names, as Open does, and brings its schema up to date. It fails on one that Open fails on,
 // that a server uses, or that has rows, with a *transfer.NotEmpty.
 func OpenTarget(ctx context.Context, url string) (_ *Target, err error) {
-	s, err := openTransfer(ctx, url, begin, "SHARE ROW EXCLUSIVE", func(ctx context.Context, c *pgx.Conn) error { return migrate(ctx, c) })
+	s, err := openTransfer(ctx, url, begin, "SHARE ROW EXCLUSIVE", func(ctx context.Context, c *pgx.Conn) error {
+		if err := checkUpgrade(ctx, c); err != nil {
+			return err
+		}
+		return migrate(ctx, c)
+	})
 	if err != nil {
 		return nil, err
 	}

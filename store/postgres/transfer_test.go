@@ -226,6 +226,35 @@ func TestTransfer_RefusesWhatItIsNotToTouch(t *testing.T) {
 	execute(t, c, "INSERT INTO ssh_keys VALUES ('u', '[]')")
 }
 
+// TestCheckUpgrade_LeavesTheSchemaToReplicasThatRun: a command of a newer program must not make one that they do not know.
+func TestCheckUpgrade_LeavesTheSchemaToReplicasThatRun(t *testing.T) {
+	t.Parallel()
+	url, err := cluster.Schema(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, postgres.CheckUpgrade(t.Context(), url), "there is nothing yet")
+	owners, err := postgres.OpenOwners(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, owners.Close()) })
+	_, err = owners.Join(t.Context(), me, time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, postgres.CheckUpgrade(t.Context(), url), "there is nothing to be made")
+
+	c := connected(t, url)
+	execute(t, c, "UPDATE berth_schema SET version = version - 1")
+	before, err := postgres.Examine(t.Context(), url)
+	require.NoError(t, err)
+	says := fmt.Sprintf("/postgres: the replica at http://127.0.0.1:1 uses it, and its schema is of version %d; this berth would make it version %d", before.Known-1, before.Known)
+	require.ErrorContains(t, postgres.CheckUpgrade(t.Context(), url), says)
+	_, err = postgres.OpenTarget(t.Context(), url)
+	require.ErrorContains(t, err, says)
+	after, err := postgres.Examine(t.Context(), url)
+	require.NoError(t, err)
+	require.Equal(t, before.Known-1, after.Schema)
+
+	require.NoError(t, owners.Leave(t.Context(), me))
+	require.NoError(t, postgres.CheckUpgrade(t.Context(), url), "nobody uses it any more")
+}
+
 func TestExamine_TellsHowADatabaseStands(t *testing.T) {
 	t.Parallel()
 	url, err := cluster.Schema(t.Context())

@@ -44,12 +44,11 @@ func (g *generation) copyPart(ctx context.Context) error {
 	}
 
 	c.Bytes = c.offset
-	if all, err := g.readNow(); err != nil || !all { // what checkpoints wrote meanwhile is in the log up to its end
+	all, taken, seen, err := g.readNow()
+	if err != nil || !all { // what checkpoints wrote meanwhile is in the log up to its end
 		return err
 	}
-	g.mu.Lock()
-	c.pieces, c.At = g.taken, g.seen
-	g.mu.Unlock()
+	c.pieces, c.At = taken, seen
 	return g.endCopy(ctx)
 }
 

@@ -288,7 +288,15 @@ func TestChoose_NamesTheDamagedCopies(t *testing.T) {
 	for _, w := range []Wish{{}, {At: at(5)}} {
 		require.Equal(t, "the shelf has no copy of the database that is whole; damaged: "+nameBase(g, 1), chosen(t, s, w))
 	}
+	later := generationAt(10)
 	s.base(t, g, 2, 1, 1, 3)
+	s[nameBase(later, 1)] = []byte{}
+	refused := "generation " + later + " of the shelf began later, and its copy of the database is damaged: " + nameBase(later, 1) + "; name generation " + g + " to restore what was before it"
+	require.Equal(t, refused, chosen(t, s, Wish{}))
+	require.Equal(t, refused, chosen(t, s, Wish{At: at(11)}))
+	require.Equal(t, g+" 2 []", chosen(t, s, Wish{At: at(9)}), "it had not begun")
+	require.Equal(t, g+" 2 []", chosen(t, s, Wish{Generation: g}))
+	delete(s, nameBase(later, 1))
 	require.Equal(t, "the shelf has no copy of the database from 2026-03-01T14:00:00Z or before; what can be restored is as it was from 2026-03-01T15:00:00Z to 2026-03-01T15:00:00Z; damaged: "+
 		nameBase(g, 1), chosen(t, s, Wish{At: at(2)}))
 }

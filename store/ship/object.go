@@ -31,9 +31,10 @@ const (
 type header struct {
 	Kind       string    `json:"kind"`
 	Generation string    `json:"generation"`
-	Number     int       `json:"number"` // of the segment; of the part of its base
-	Bytes      int64     `json:"bytes"`  // of the content
-	At         time.Time `json:"at"`     // all that was acknowledged before is there with it and those before it
+	Number     int       `json:"number"`          // of the segment; of the part of its base
+	Bytes      int64     `json:"bytes"`           // of the content
+	At         time.Time `json:"at"`              // all that was acknowledged before is there with it and those before it
+	Latest     time.Time `json:"latest,omitzero"` // nothing in a segment was committed after that; zero: nobody noted it
 	Log        string    `json:"log,omitempty"`
 	Offset     int64     `json:"offset,omitempty"`
 	Previous   string    `json:"previous,omitempty"` // checksum of the segment before, in hexadecimal

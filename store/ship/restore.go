@@ -27,6 +27,7 @@ type Restored struct {
 	Key        []byte    // of what is sealed; nil: the target has none
 	Later      []string  // generations that began later and have no base yet, of which nothing is in it
 	Damaged    []string  // bases of the generation that cannot be read; what is restored is the same without them
+	KeyDamaged string    // the object of the key, which is there and cannot be read; empty: it can, or there is none
 }
 
 // Restore makes the database's file at path, which must not be there, of what a target has. Every checksum is looked at, and that no segment
@@ -56,6 +57,9 @@ func Restore(ctx context.Context, t Target, w Wish, path string) (r Restored, er
 	}
 	if g.HasKey {
 		_, r.Key, err = fetch(ctx, t, nameKey(g.Name), g.Name, kindKey)
+		if errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist) { // who restores may have it elsewhere
+			r.KeyDamaged, err = nameKey(g.Name), nil
+		}
 	}
 	return r, err
 }
@@ -83,6 +87,10 @@ func choose(t Target, all []*Generation, w Wish) (chosen *Generation, from *base
 	}
 
 	for _, g := range all {
+		if w.Generation == "" && slices.Contains(later, g.Name) && len(g.Damaged) > 0 {
+			return nil, nil, nil, fmt.Errorf("generation %s of %s began later, and its copy of the database is damaged: %s; name generation %s to restore what was before it",
+				g.Name, t, strings.Join(g.Damaged, ", "), chosen.Name)
+		}
 		if g != chosen && w.Generation == "" && g.Began.Before(chosen.Last) && chosen.Began.Before(g.Last) {
 			return nil, nil, nil, fmt.Errorf("two servers shipped to %s at once: say which of the generations %s and %s is to be restored", t, g.Name, chosen.Name)
 		}
@@ -246,6 +254,9 @@ func (g *Generation) replay(ctx context.Context, t Target, b base, upto time.Tim
 		h, content, its, err := unseal(object)
 		if err == nil && (h.Generation != g.Name || h.Kind != kindSegment || h.Number != next || sum != "" && h.Previous != sum) {
 			err = fmt.Errorf("%w: it is another one", errDamaged)
+		}
+		if err == nil && s.number > b.Whole && !upto.IsZero() && h.Latest.Truncate(time.Millisecond).After(upto) { // as exactly as a name has it
+			return n, at, nil
 		}
 		if err == nil {
 			err = into.Add(ctx, sqlite.Piece{Log: h.Log, Offset: h.Offset, Bytes: content})

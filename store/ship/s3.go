@@ -94,8 +94,9 @@ func (b *bucket) do(ctx context.Context, method, object string, query url.Values
 	defer cancel()
 	u := *b.base
 	if object != "" {
-		u.Path, u.RawPath = u.Path+"/"+b.prefix+object, "" // as a list has it: JoinPath would clean it, and take a % for an escape
+		u.Path += "/" + b.prefix + object // as a list has it: JoinPath would clean it, and take a % for an escape
 	}
+	u.RawPath = escaped(u.Path)
 	u.RawQuery = query.Encode()
 
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
@@ -127,6 +128,11 @@ func (b *bucket) do(ctx context.Context, method, object string, query url.Values
 		return nil, failed(answer.StatusCode, got)
 	}
 	return got, nil
+}
+
+// escaped escapes a path as S3 has it signed: everything but letters, digits, -, ., _, ~ and the slashes.
+func escaped(path string) string {
+	return strings.NewReplacer("%2F", "/", "+", "%20").Replace(url.QueryEscape(path))
 }
 
 // failed reads the document of an error.

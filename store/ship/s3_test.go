@@ -68,7 +68,15 @@ func signed(r *http.Request, body []byte) string {
 
 	sum := sha256.Sum256(body)
 	query := strings.ReplaceAll(r.URL.Query().Encode(), "+", "%20")
-	canonical := strings.Join([]string{r.Method, r.URL.EscapedPath(), query, headers, names, hex.EncodeToString(sum[:])}, "\n")
+	var path strings.Builder
+	for _, b := range []byte(r.URL.Path) {
+		if b == '/' || b == '-' || b == '.' || b == '_' || b == '~' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z' {
+			path.WriteByte(b)
+		} else {
+			fmt.Fprintf(&path, "%%%02X", b)
+		}
+	}
+	canonical := strings.Join([]string{r.Method, path.String(), query, headers, names, hex.EncodeToString(sum[:])}, "\n")
 	hashed := sha256.Sum256([]byte(canonical))
 	at := r.Header.Get("X-Amz-Date")
 	scope := at[:min(8, len(at))] + "/" + region + "/s3/aws4_request"
@@ -151,7 +159,7 @@ func (s *s3) list(w http.ResponseWriter, prefix, after string) {
 // bucket starts a server and gives the target in it.
 func bucket(t *testing.T, secret string) (*s3, ship.Target) {
 	t.Helper()
-	return bucketAt(t, "s3://bucket/some where/berth", secret)
+	return bucketAt(t, "s3://bucket/some where/env=prod,a+b@c:d&e(f)!*/berth", secret)
 }
 
 func bucketAt(t *testing.T, place, secret string) (*s3, ship.Target) {

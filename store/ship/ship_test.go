@@ -132,6 +132,24 @@ func TestShip_WhatIsShippedIsRestored(t *testing.T) {
 	require.Zero(t, s.Status().Broken)
 }
 
+// What is read at once may come in many pieces: none of them has anything that was written later than the moment that is asked for.
+func TestShip_AMomentHasNothingLater(t *testing.T) {
+	t.Parallel()
+	db, to := open(t), target(t)
+	s, _ := start(t, db, to, func(o *ship.Options) { o.Every = 2 * time.Second })
+	insert(t, db, 0, 1, 1000)
+	shipped(t, s)
+	moment := compute.SystemClock{}.Now()
+	insert(t, db, 1, 20, 1000)
+	insert(t, db, 20, 400, 40_000)
+	shipped(t, s)
+	r, n := restored(t, to, ship.Wish{At: moment})
+	require.Equal(t, 1, n)
+	require.False(t, r.Upto.After(moment))
+	_, n = restored(t, to, ship.Wish{})
+	require.Equal(t, 400, n)
+}
+
 func TestShip_EndShipsTheRest(t *testing.T) {
 	t.Parallel()
 	db, to := open(t), target(t)
@@ -162,8 +180,20 @@ func TestShip_NextStartBeginsAGenerationThatIsRestoredOnceItHasABase(t *testing.
 	_, n = restored(t, to, ship.Wish{Generation: all[0].Name})
 	require.Equal(t, 5, n)
 
+	require.NoError(t, to.Put(t.Context(), all[1].Name+"/key", []byte("damaged")))
+	r, n = restored(t, to, ship.Wish{})
+	require.Equal(t, all[1].Name+"/key", r.KeyDamaged, "whoever restores may have the key elsewhere")
+	require.Nil(t, r.Key)
+	require.Equal(t, 8, n)
+
 	objects, err := to.List(t.Context(), all[1].Name+"/base/")
 	require.NoError(t, err)
+	require.NoError(t, to.Put(t.Context(), objects[0].Name, []byte("damaged")))
+	_, err = ship.Restore(t.Context(), to, ship.Wish{}, filepath.Join(t.TempDir(), "berth.db"))
+	require.ErrorContains(t, err, "its copy of the database is damaged: "+objects[0].Name+"; name generation "+all[0].Name)
+	_, n = restored(t, to, ship.Wish{Generation: all[0].Name})
+	require.Equal(t, 5, n)
+
 	require.NoError(t, to.Delete(t.Context(), objects[0].Name))
 	r, n = restored(t, to, ship.Wish{})
 	require.Equal(t, []string{all[1].Name}, r.Later)

@@ -304,7 +304,7 @@ func (g *generation) end(ctx context.Context, err error) error {
 func (g *generation) read(ctx context.Context) error {
 	for {
 		last := g.s.stopping()
-		all, err := g.readNow()
+		all, _, _, err := g.readNow()
 		if err != nil || last && all {
 			return err
 		}
@@ -334,8 +334,9 @@ func (g *generation) read(ctx context.Context) error {
 	}
 }
 
-// readNow reads the log, as far as there is room: if that is all, all that was acknowledged before is there then.
-func (g *generation) readNow() (all bool, err error) {
+// readNow reads the log, as far as there is room: if that is all, all that was acknowledged before seen is there then, in the pieces taken so far,
+// and nothing else.
+func (g *generation) readNow() (all bool, taken int64, seen time.Time, err error) {
 	g.reading.Lock()
 	defer g.reading.Unlock()
 	g.mu.Lock()
@@ -343,17 +344,17 @@ func (g *generation) readNow() (all bool, err error) {
 	g.mu.Unlock()
 	now := g.s.o.Clock.Now()
 	if all, err = g.tail.Read(room); err != nil || !all {
-		return false, err
+		return false, 0, seen, err
 	}
 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.over {
-		return false, errFull
+		return false, 0, seen, errFull
 	}
 	g.seen = now
 	g.wake()
-	return true, nil
+	return true, g.taken, now, nil
 }
 
 // next gives what the next segment has, with how many pieces that is; none: nothing waits, and all that came before seen is there.
@@ -370,7 +371,7 @@ func (g *generation) next() (p sqlite.Piece, pieces int, seen time.Time) {
 			break
 		}
 		size += len(n.Bytes)
-		p.At = n.At
+		p.At, p.Latest = n.At, n.Latest
 		pieces++
 	}
 	if pieces > 1 {
@@ -412,7 +413,7 @@ func (g *generation) put(ctx context.Context) error {
 			return nil
 		}
 
-		h := header{Kind: kindSegment, Number: g.number + 1, At: p.At, Log: p.Log, Offset: p.Offset, Previous: g.sum}
+		h := header{Kind: kindSegment, Number: g.number + 1, At: p.At, Latest: p.Latest, Log: p.Log, Offset: p.Offset, Previous: g.sum}
 		object, sum, err := g.seal(h, p.Bytes)
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ const (
 	stepCharges    = `UPDATE charges SET began_at = max(began_at, ?1) + ?2, seen_at = seen_at + ?2 WHERE ended_at IS NULL`
 	restartCharges = `UPDATE charges SET began_at = ?1, seen_at = CASE WHEN seen_at IS NULL THEN seen_at ELSE ?1 END WHERE ended_at IS NULL`
 	openCharges    = `SELECT count(*) FROM (SELECT 1 FROM charges WHERE ended_at IS NULL LIMIT 1) AS one`
-	closeUnseen    = `UPDATE charges SET ended_at = seen_at WHERE holder_id = ? AND ended_at IS NULL AND seen_at IS NOT NULL`
+	closeUnseen    = `UPDATE charges SET ended_at = coalesce(seen_at, ?1) WHERE holder_id = ?2 AND ended_at IS NULL AND began_at <= coalesce(seen_at, ?1)`
 )
 
 // OpenCharge begins a charge now, unless its holder has an open one.
@@ -74,9 +74,9 @@ func (tx *Tx) SeeCharges() error {
 	return err
 }
 
-// CloseUnseen ends the holder's open charge, if it is watched, when it was seen last.
-func (tx *Tx) CloseUnseen(holder string) error {
-	_, err := tx.exec("close unseen charge of "+holder, closeUnseen, holder)
+// CloseUnseen ends the holder's open charge when it was seen last, or at that time if it is not watched, unless it began later.
+func (tx *Tx) CloseUnseen(holder string, at time.Time) error {
+	_, err := tx.exec("close unseen charge of "+holder, closeUnseen, millis(at), holder)
 	return err
 }
 

@@ -13,6 +13,12 @@ type chunkRow struct {
 	n   int64 // from 1
 }
 
+// measured is how long a chunk is.
+type measured struct {
+	n     int64
+	bytes int
+}
+
 var (
 	chunkFields = columns[chunkRow]{
 		blob("output", func(c *chunkRow) *json.RawMessage { return &c.Output }),
@@ -24,20 +30,27 @@ var (
 	}, chunkFields)
 	chunkOf = chunkColumns.from("c")
 
+	// chunkSize is what a chunk is measured by: neither engine reads a value for its length.
+	chunkSize = columns[measured]{
+		whole("n", func(m *measured) *int64 { return &m.n }),
+		computed("coalesce(length(c.output), 0) + coalesce(length(c.metrics), 0)", whole("bytes", func(m *measured) *int { return &m.bytes })),
+	}.from("c")
 	chunkBytes = columns[int]{computed("coalesce(SUM(length(output) + coalesce(length(metrics), 0)), 0)", whole("bytes", itself[int]))}
 	finalReads = columns[int]{whole("final_reads", itself[int])}
 
 	appendChunk = `INSERT INTO chunks (` + chunkColumns.names() + `)
 SELECT j.seq, COALESCE((SELECT MAX(n) FROM chunks WHERE job_seq = j.seq), 0) + 1, ` + chunkFields.marks() + ` FROM jobs j
 WHERE j.seq = ? AND j.id = ? AND j.status = 'IN_PROGRESS' AND j.worker_id = ?`
-	selectBytes    = `SELECT ` + chunkBytes.list() + ` FROM (SELECT ` + chunkFields.format("c.%s") + chunksOfJob + `) few`
-	selectChunks   = `SELECT ` + chunkOf.list() + chunksOfJob
+	selectBytes    = `SELECT ` + chunkBytes.list() + ` FROM (SELECT ` + chunkFields.format("c.%s") + chunksOfJob + inOrder + limit + `) few`
+	measureChunks  = `SELECT ` + chunkSize.list() + chunksOfJob + inOrder + limit
+	selectChunksTo = `SELECT ` + chunkOf.list() + chunksOfJob + ` AND c.n <= ?` + inOrder
 	countFinalRead = `UPDATE jobs SET final_reads = final_reads + 1 WHERE seq = ? AND id = ? RETURNING ` + finalReads.list()
 )
 
 const (
-	chunksOfJob    = ` FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? ORDER BY c.n` + limit
-	hasChunks      = `SELECT 1 FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? LIMIT 1`
+	chunksOfJob    = ` FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ?`
+	inOrder        = ` ORDER BY c.n`
+	hasChunks      = `SELECT 1` + chunksOfJob + ` LIMIT 1`
 	deleteChunksTo = `DELETE FROM chunks WHERE job_seq = ? AND n <= ?`
 	deleteChunks   = `DELETE FROM chunks WHERE job_seq = ?`
 )
@@ -62,28 +75,32 @@ func (tx *Tx) ChunkBytes(id compute.JobID) (bytes int, err error) {
 // chunkRows bounds how many chunks a drain gives.
 const chunkRows = 1000
 
-// DrainChunks removes the first chunks of the job and gives them.
+// DrainChunks removes the first chunks of the job and gives them. They are measured first: what a query gives is sent as a whole, be it read or
+// not, and all that is there may be a gigabyte.
 func (tx *Tx) DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, more bool, err error) {
 	var last int64
-	bytes := 0
-	err = tx.each("read chunks", func(r row) error {
-		var c chunkRow
-		if err := chunkOf.scan(r, &c); err != nil {
-			return err
-		}
-		bytes += len(c.Output) + len(c.Metrics)
-		if len(chunks) == chunkRows || len(chunks) > 0 && bytes > limit {
+	count, bytes := 0, 0
+	err = eachOf(tx, "measure chunks", chunkSize, func(m measured) error {
+		bytes += m.bytes
+		if count == chunkRows || count > 0 && bytes > limit {
 			more = true
-			return errEnough // what is left may be a gigabyte
+			return errEnough
 		}
-
-		chunks, last = append(chunks, c.Chunk), c.n
+		count, last = count+1, m.n
 		return nil
-	}, selectChunks, seqOf(id), string(id), chunkRows+1)
-	if err != nil || len(chunks) == 0 {
+	}, measureChunks, seqOf(id), string(id), chunkRows+1)
+	if err != nil || count == 0 {
 		return nil, false, err
 	}
 
+	chunks = make([]compute.Chunk, 0, count)
+	err = eachOf(tx, "read chunks", chunkOf, func(c chunkRow) error {
+		chunks = append(chunks, c.Chunk)
+		return nil
+	}, selectChunksTo, seqOf(id), string(id), last)
+	if err != nil {
+		return nil, false, err
+	}
 	if _, err := tx.exec("delete chunks", deleteChunksTo, seqOf(id), last); err != nil {
 		return nil, false, err
 	}

@@ -16,11 +16,14 @@ func TestDrainChunks_SaysThatMoreAreLeftOnlyIfSomeAre(t *testing.T) {
 		{0, 10, 0, false}, {1, 0, 1, false}, {2, 0, 1, true}, {10, 10, 10, false}, {11, 10, 10, true},
 		{chunkRows, 1 << 20, chunkRows, false}, {chunkRows + 1, 1 << 20, chunkRows, true}, {chunkRows, chunkRows, chunkRows, false}, {chunkRows, chunkRows - 1, chunkRows - 1, true},
 	} {
-		rows := make([][]driver.Value, c.there)
+		sizes, rows := make([][]driver.Value, c.there), make([][]driver.Value, c.given)
+		for i := range sizes {
+			sizes[i] = []driver.Value{int64(i + 1), int64(1)}
+		}
 		for i := range rows {
 			rows[i] = []driver.Value{int64(7), int64(i + 1), []byte("1"), nil}
 		}
-		p, tx := play(map[string]answer{"own " + selectChunks: {rows: rows}})
+		p, tx := play(map[string]answer{"own " + measureChunks: {rows: sizes}, "own " + selectChunksTo: {rows: rows}})
 		chunks, more, err := tx.DrainChunks("j", c.limit)
 		require.NoError(t, err)
 		require.Len(t, chunks, c.given, "%+v", c)
@@ -30,8 +33,9 @@ func TestDrainChunks_SaysThatMoreAreLeftOnlyIfSomeAre(t *testing.T) {
 			require.Len(t, p.asked, 1)
 			continue
 		}
-		require.Equal(t, "own "+deleteChunksTo, p.asked[1])
-		require.EqualValues(t, c.given, p.args[1][1].Value, "those that are given")
+		require.Equal(t, []string{"own " + selectChunksTo, "own " + deleteChunksTo}, p.asked[1:])
+		require.EqualValues(t, c.given, p.args[1][2].Value, "no more than those")
+		require.EqualValues(t, c.given, p.args[2][1].Value, "those that are given")
 		require.Zero(t, p.reading)
 	}
 }

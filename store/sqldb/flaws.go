@@ -130,7 +130,8 @@ func pieceFlaw(table, what, seq string) FlawRule {
 }
 
 const (
-	noHolder = `holder_id NOT IN (SELECT id FROM pods WHERE ` + lasts + `) AND holder_id NOT IN (SELECT id FROM workers)`
+	noHolder = `holder_id NOT IN (SELECT id FROM pods WHERE ` + lasts + `) AND holder_id NOT IN (SELECT id FROM workers)
+AND holder_id NOT IN (SELECT id FROM volumes) AND holder_id NOT IN (SELECT id FROM global_volumes)`
 	idlePods = `SELECT id FROM pods WHERE status NOT IN ('PROVISIONING', 'STARTING', 'RUNNING')`
 	unbilled = `ended_at IS NULL AND holder_id NOT IN (SELECT id FROM pods WHERE status = 'RUNNING') AND holder_id NOT IN (SELECT id FROM workers)
 AND holder_id NOT IN (SELECT id FROM volumes)`
@@ -139,7 +140,8 @@ AND holder_id NOT IN (SELECT id FROM volumes)`
 	sumBad = `SELECT s.host_id, 'the sum says ' || s.gpus || ' GPUs, ' || s.vcpus || ' vCPUs, ' || s.memory_gb || ' GB of memory and ' || s.disk_gb || ' GB of disk'
 FROM claim_sums s LEFT JOIN ` + heldOf + ` c ON c.host_id = s.host_id
 WHERE s.gpus <> coalesce(c.gpus, 0) OR s.vcpus <> coalesce(c.vcpus, 0) OR s.memory_gb <> coalesce(c.memory_gb, 0) OR s.disk_gb <> coalesce(c.disk_gb, 0)
-UNION ALL SELECT host_id, 'there is no sum' FROM ` + heldOf + ` c WHERE host_id NOT IN (SELECT host_id FROM claim_sums)`
+UNION ALL SELECT host_id, 'there is no sum' FROM ` + heldOf + ` c WHERE host_id NOT IN (SELECT host_id FROM claim_sums)
+AND (gpus <> 0 OR vcpus <> 0 OR memory_gb <> 0 OR disk_gb <> 0)`
 )
 
 // hostFlaws are what nobody holds of hosts and what is billed to nobody.
@@ -185,7 +187,6 @@ var hostFlaws = []FlawRule{
 var podFlaws = []FlawRule{
 	named("pods", "pod", "network_volume_id", "volumes", "network volume", "terminate it, or restore a backup"),
 	named("pods", "pod", "registry_id", "registries", "registry credential", "change the pod to another one"),
-	named("pods", "pod", "template_id", "templates", "template", "it goes on as it is; terminate it to be rid of this"),
 	named("pods", "pod", "cluster_id", "clusters", "cluster", "terminate it"),
 	named("templates", "template", "registry_id", "registries", "registry credential", "change the template to another one"),
 	named("endpoints", "endpoint", "registry_id", "registries", "registry credential", "change the endpoint to another one"),

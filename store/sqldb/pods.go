@@ -107,9 +107,10 @@ var (
 
 const (
 	oneVersion = ` WHERE id = ? AND version = ?`
-	// No index serves this, for which each move would pay: of the pods that are older few are left.
+	// No index serves this, for which each move would pay: of the pods that are older few are left. The first one that is not is looked for as in
+	// deleteLog.
 	deleteGone = `DELETE FROM pods WHERE seq IN (SELECT seq FROM pods WHERE gone = 1 AND moved_at < ?1
-AND seq < coalesce((SELECT seq FROM pods WHERE created_at >= ?1 ORDER BY seq LIMIT 1), 1 << 62) LIMIT ?2)`
+AND seq < coalesce((SELECT seq FROM pods WHERE created_at >= ?1 AND created_at <= ?2 ORDER BY seq LIMIT 1), 1 << 62) LIMIT ?3)`
 )
 
 // InsertPod stores a new pod. Conflict when the id is taken.
@@ -176,7 +177,7 @@ func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
 
 // DeleteTerminated removes at most limit pods that were terminated before the time, and reports how many.
 func (tx *Tx) DeleteTerminated(before time.Time, limit int) (int, error) {
-	n, err := tx.affected("delete terminated pods", deleteGone, before.UnixMilli(), limit)
+	n, err := tx.affected("delete terminated pods", deleteGone, before.UnixMilli(), tx.wall.UnixMilli(), limit)
 	tx.deleted = tx.deleted || n > 0
 	return n, err
 }

@@ -40,8 +40,10 @@ SELECT max(?, coalesce(max(seq), 0) + 1), ` + webhookColumns.marks() + ` FROM we
 	setWebhook         = `UPDATE webhooks SET ` + webhookTry.set() + `, body = CASE WHEN ? = 1 THEN NULL ELSE body END WHERE seq = ? AND job_id = ?`
 )
 
-const deleteLog = `DELETE FROM webhooks WHERE next_at IS NULL AND seq IN (SELECT seq FROM webhooks
-WHERE seq < coalesce((SELECT seq FROM webhooks WHERE created_at >= ? ORDER BY seq LIMIT 1), 1 << 62) AND next_at IS NULL ORDER BY seq LIMIT ?)`
+// Of what is older nothing comes after the first one that is not, which saves looking at the others. One that is stamped later than it is, as when
+// the time of day was wrong for a while, is no such first one: nothing would be deleted until its time has come.
+const deleteLog = `DELETE FROM webhooks WHERE next_at IS NULL AND seq IN (SELECT seq FROM webhooks WHERE created_at < ?1
+AND seq < coalesce((SELECT seq FROM webhooks WHERE created_at >= ?1 AND created_at <= ?2 ORDER BY seq LIMIT 1), 1 << 62) AND next_at IS NULL ORDER BY seq LIMIT ?3)`
 
 // webhooksEachMilli is how many deliveries of one millisecond have numbers of their own before they take those of the next.
 const webhooksEachMilli = 1 << 10
@@ -88,7 +90,7 @@ func (tx *Tx) ListWebhooks(limit int) ([]compute.Webhook, error) {
 
 // DeleteWebhooks removes at most limit of those that are over and older, and reports how many.
 func (tx *Tx) DeleteWebhooks(before time.Time, limit int) (int, error) {
-	n, err := tx.affected("delete webhooks", deleteLog, before.UnixMilli(), limit)
+	n, err := tx.affected("delete webhooks", deleteLog, before.UnixMilli(), tx.wall.UnixMilli(), limit)
 	tx.deleted = tx.deleted || n > 0
 	return n, err
 }

@@ -27,7 +27,7 @@ func OpenState(ctx context.Context, file, path string, clock compute.Clock) (_ *
 	return d, nil
 }
 
-// RemoveFiles removes a database, and what SQLite keeps beside it. Nobody may have it open.
+// RemoveFiles removes a database, what SQLite keeps beside it, and what was left of one that was to get its name. Nobody may have it open.
 func RemoveFiles(path string) error {
 	var errs []error
 	for _, end := range append([]string{""}, beside...) {
@@ -35,7 +35,7 @@ func RemoveFiles(path string) error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, (&Target{path: path}).remove())...)
 }
 
 // copyFile makes a file of one's own with the content of another.

@@ -29,6 +29,7 @@ type Piece struct {
 	Offset int64  // in bytes
 	Bytes  []byte
 	At     time.Time // with it and those before it, all is there that was committed before
+	Latest time.Time // nothing in it was committed after the log was read then; At, but for what is not the last of what was read at once
 }
 
 // Tail follows the log of a database that is open: it gives all that is committed, in the order of the commits, to whoever ships it
@@ -310,7 +311,7 @@ func (t *Tail) frames(i index, now time.Time, most int64) (all bool, err error) 
 		if t.at.frames+n == i.frames {
 			at = now
 		}
-		bytes, err := t.piece(n, at)
+		bytes, err := t.piece(n, at, now)
 		if most -= bytes; err != nil {
 			return false, err
 		}
@@ -339,8 +340,8 @@ func (t *Tail) begin(i index) error {
 	return nil
 }
 
-// piece gives the next n pages.
-func (t *Tail) piece(n int64, moment time.Time) (bytes int64, err error) {
+// piece gives the next n pages, of a log that is read now.
+func (t *Tail) piece(n int64, moment, now time.Time) (bytes int64, err error) {
 	at, from := logHeader+t.at.frames*(frameHeader+t.at.page), 0
 	if t.at.frames == 0 {
 		at, from = 0, logHeader
@@ -361,7 +362,7 @@ func (t *Tail) piece(n int64, moment time.Time) (bytes int64, err error) {
 			t.commits++ // before the first end they are compared with nothing
 		}
 	}
-	t.taken(Piece{Log: hex.EncodeToString([]byte(t.at.salt)), Offset: at, Bytes: b, At: moment})
+	t.taken(Piece{Log: hex.EncodeToString([]byte(t.at.salt)), Offset: at, Bytes: b, At: moment, Latest: now})
 	return int64(len(b)), nil
 }
 

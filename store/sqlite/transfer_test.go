@@ -169,7 +169,7 @@ func TestTarget_RefusesAPlaceThatIsTaken(t *testing.T) {
 	full, is := errors.AsType[*transfer.NotEmpty](err)
 	require.True(t, is, err)
 	require.Contains(t, full.Tables, "pods")
-	require.NotContains(t, full.Tables, "volumes", "it has none")
+	require.NotContains(t, full.Tables, "secrets", "it has none")
 	require.ErrorContains(t, err, "move it away")
 	require.ErrorContains(t, err, path)
 	require.Equal(t, before, contents(t, filepath.Dir(path)), "not even an empty log is left")

@@ -35,8 +35,8 @@ func charges(t *testing.T, open Open) {
 	clock.Advance(time.Minute)
 	write(t, s, func(tx store.Tx) error { return tx.SeeCharges() })
 	clock.Advance(time.Minute)
-	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("p") }) // it is not watched
-	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("w") })
+	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("p", start.Add(-1)) }) // it began later
+	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("w", at(1)) })
 	worker.SeenAt, worker.EndedAt = at(2), at(2)
 	require.Equal(t, []compute.Charge{pod, worker}, everything())
 
@@ -119,7 +119,7 @@ func chargesStep(t *testing.T, open Open) {
 
 	clock.Advance(time.Minute)
 	write(t, s, func(tx store.Tx) error { return tx.CloseCharge("p") })
-	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("w") })
+	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("w", tx.Wall()) })
 	back.EndedAt, backToo.EndedAt = at(-57), at(-58)
 	require.Equal(t, []compute.Charge{back, backToo, pod, over, on, worker}, list())
 }

@@ -153,3 +153,25 @@ func webhooks(t *testing.T, open Open) {
 	require.Equal(t, 2, remove(clock.Now().Add(time.Hour), 2))
 	require.Len(t, log(), 2)
 }
+
+// webhooksOfAWrongClock: the time of day was wrong for a while, and deliveries were stamped with it.
+func webhooksOfAWrongClock(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	for _, early := range []time.Duration{0, 24 * time.Hour, 0} {
+		write(t, s, func(tx store.Tx) error {
+			return tx.InsertWebhook(compute.Webhook{CreatedAt: clock.Now().Add(early)})
+		})
+		clock.Advance(time.Minute)
+	}
+
+	remove := func() (n int) {
+		write(t, s, func(tx store.Tx) (err error) {
+			n, err = tx.DeleteWebhooks(clock.Now(), 9)
+			return err
+		})
+		return n
+	}
+	require.Equal(t, 2, remove(), "those after it, too")
+	clock.Advance(24 * time.Hour)
+	require.Equal(t, 1, remove(), "itself when its time has come")
+}

@@ -160,6 +160,13 @@ func podEnds(t *testing.T, open Open) {
 	for _, id := range []compute.PodID{"stays", "late"} {
 		require.Equal(t, map[string]string{"PASSWORD": "secret"}, getPod(t, s, id).Env)
 	}
+
+	insertPods(t, s, secret("after")) // one that a wrong clock has stamped
+	p := secret("after")
+	p.Status = compute.PodTerminated
+	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }))
+	clock.Advance(time.Second)
+	require.Equal(t, 1, remove(clock.Now(), 9))
 }
 
 func podAddresses(t *testing.T, open Open) {

@@ -100,6 +100,7 @@ var jobs = map[string]func(*testing.T, Open){
 	"held jobs are listed in the order of taking":                jobsHeld,
 	"jobs are counted":                                           jobCounts,
 	"chunks are drained in their order":                          chunks,
+	"deliveries of a wrong clock stop no deletion":               webhooksOfAWrongClock,
 	"deliveries of webhooks are pending, tried and logged":       webhooks,
 	"a cleared store keeps declared endpoints and keys alone":    clears,
 	"jobs expire in the order of their time":                     jobsExpire,
