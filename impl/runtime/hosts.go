@@ -19,6 +19,7 @@ type HostReport struct {
 	Has, Taken HostSize
 	Ready      bool
 	Draining   bool   // nothing more is placed on it
+	GPUsAlone  bool   // nothing is placed on it that asks for no GPU
 	Reason     string // why it is not ready
 }
 

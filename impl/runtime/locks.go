@@ -18,34 +18,50 @@ type lock struct {
 
 // Lock waits until nobody else has the id, or ctx has ended: then it gives the error of ctx. The function that it gives must be called.
 func (l *Locks) Lock(ctx context.Context, id string) (unlock func(), err error) {
+	one := l.enter(id)
+	select {
+	case one.turn <- struct{}{}:
+		return func() { l.unlock(id, one) }, nil
+	case <-ctx.Done():
+		l.leave(id, one)
+		return nil, ctx.Err()
+	}
+}
+
+// TryLock is Lock for who does not wait: ok is false if somebody else has the id.
+func (l *Locks) TryLock(id string) (unlock func(), ok bool) {
+	one := l.enter(id)
+	select {
+	case one.turn <- struct{}{}:
+		return func() { l.unlock(id, one) }, true
+	default:
+		l.leave(id, one)
+		return nil, false
+	}
+}
+
+func (l *Locks) enter(id string) *lock {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.held == nil {
 		l.held = map[string]*lock{}
 	}
-	one := l.held[id]
-	if one == nil {
-		one = &lock{turn: make(chan struct{}, 1)}
-		l.held[id] = one
+	if l.held[id] == nil {
+		l.held[id] = &lock{turn: make(chan struct{}, 1)}
 	}
-	one.users++
-	l.mu.Unlock()
+	l.held[id].users++
+	return l.held[id]
+}
 
-	leave := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if one.users--; one.users == 0 {
-			delete(l.held, id)
-		}
+func (l *Locks) leave(id string, one *lock) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if one.users--; one.users == 0 {
+		delete(l.held, id)
 	}
+}
 
-	select {
-	case one.turn <- struct{}{}:
-		return func() {
-			<-one.turn
-			leave()
-		}, nil
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
-	}
+func (l *Locks) unlock(id string, one *lock) {
+	<-one.turn
+	l.leave(id, one)
 }

@@ -169,8 +169,11 @@ type State struct {
 	ExitCode   int                     // when Ended; -1, or 128 and the signal's number, if a signal ended it; -1 if it never came up
 	OOM        bool                    // when Ended: it was killed because it used more memory than it may
 	Reason     string                  // when Ended: why, if more is known than the exit code says; while Starting: what it waits for
+	Lost       bool                    // when Ended: its host is lost; nobody knows how it ended
+	Fetching   bool                    // while Starting: its image is being brought to its host
 	HostID     string                  // where it runs, of a runtime that schedules
 	StartedAt  time.Time               // when it came up; zero while Starting
+	EndedAt    time.Time               // when Ended: when, by the clock of its host; zero: nobody knows
 	Ports      []compute.PublishedPort // while Up; a new start may publish on others
 	Until      time.Time               // unless Ended: nothing of this changes by itself before; zero: nobody knows
 }

@@ -175,11 +175,12 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 	}
 	h.mu.Lock()
 	s, failed := h.starts[id], h.failed[id]
+	fetching := s != nil && s.fetching
 	h.mu.Unlock()
 
 	switch {
 	case s != nil:
-		return runtime.State{Phase: runtime.Starting, Generation: s.generation}, nil
+		return runtime.State{Phase: runtime.Starting, Generation: s.generation, Fetching: fetching}, nil
 	case failed.Phase != "":
 		return failed, nil
 	}
@@ -222,7 +223,7 @@ func justKilled(c container.InspectResponse) bool {
 	if isUp(c) || c.State.OOMKilled || c.State.ExitCode != 128+int(syscall.SIGKILL) {
 		return false
 	}
-	at, err := time.Parse(time.RFC3339Nano, c.State.FinishedAt)
+	at, err := endedAt(c)
 	return err == nil && compute.SystemClock{}.Wall().Sub(at).Abs() < lateOOM
 }
 
@@ -234,6 +235,7 @@ func (h *Runtime) state(c container.InspectResponse) runtime.State {
 		return s
 	}
 	s.Phase, s.ExitCode, s.OOM, s.Reason = runtime.Ended, c.State.ExitCode, c.State.OOMKilled, c.State.Error
+	s.EndedAt, _ = endedAt(c)
 	if s.OOM {
 		s.Reason = cmp.Or(s.Reason, "it used more memory than it may")
 	}
@@ -243,6 +245,11 @@ func (h *Runtime) state(c container.InspectResponse) runtime.State {
 func startedAt(c container.InspectResponse) time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, c.State.StartedAt)
 	return at.UTC()
+}
+
+func endedAt(c container.InspectResponse) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, c.State.FinishedAt)
+	return at.UTC(), err
 }
 
 // published gives the ports in the order in which they were asked for. They are at the address of the machine unless they have one of their own.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"net/url"
@@ -82,9 +83,48 @@ func overSSH(address string) ([]client.Opt, error) {
 	return []client.Opt{
 		client.WithHost(helper.Host),
 		client.WithDialContext(func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return helper.Dialer(context.WithoutCancel(ctx), network, addr) // the program lives as long as the connection, and not as the request
+			conn, err := helper.Dialer(context.WithoutCancel(ctx), network, addr) // the program lives as long as the connection, and not as the request
+			if err != nil {
+				return nil, err
+			}
+			return overProgram{conn}, nil
 		}),
 	}, nil
+}
+
+// overProgram is a connection to an engine by the ssh program. Its errors say that the connection failed: why, the program says for the log,
+// with the engine's address.
+type overProgram struct{ net.Conn }
+
+// Read reads what the engine says.
+func (c overProgram) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	return n, ofConnection("read", err)
+}
+
+// Write says something to the engine.
+func (c overProgram) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	return n, ofConnection("write", err)
+}
+
+// CloseWrite tells the engine that nothing more comes.
+func (c overProgram) CloseWrite() error { return closeWrite(c.Conn) }
+
+// ofConnection makes the error of a program one of a connection. The end is none.
+func ofConnection(op string, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return &net.OpError{Op: op, Net: "ssh", Err: err}
+}
+
+// closeWrite closes the direction to the other side, where that can be told; else it gives errors.ErrUnsupported.
+func closeWrite(c net.Conn) error {
+	if half, can := c.(interface{ CloseWrite() error }); can {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
 }
 
 // checkEngine refuses an address of a host's engine that cannot be used. Whoever reaches an engine owns its machine: over a network it is

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -44,4 +45,48 @@ func TestFault_NamesNoAddress(t *testing.T) {
 	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
 		require.Equal(t, ended, fault(&url.Error{Op: "Get", URL: "http://10.0.0.7:2376/info", Err: ended}))
 	}
+}
+
+// broken is a connection by a program that has ended, as the library has it.
+type broken struct {
+	net.Conn
+	err    error
+	closed bool
+}
+
+func (b *broken) Read([]byte) (int, error)  { return 0, b.err }
+func (b *broken) Write([]byte) (int, error) { return 0, b.err }
+
+func (b *broken) CloseWrite() error {
+	b.closed = true
+	return nil
+}
+
+func TestOverProgram_ItsErrorsAreThoseOfAConnection(t *testing.T) {
+	t.Parallel()
+	inner := &broken{err: errors.New("command [ssh -- berth@box docker system dial-stdio] has exited with exit status 255: stderr=no route to box")}
+	c := overProgram{inner}
+	for op, call := range map[string]func([]byte) (int, error){"read": c.Read, "write": c.Write} {
+		_, err := call(nil)
+		require.ErrorIs(t, fault(err), runtime.ErrUnavailable, op)
+		require.EqualError(t, fault(err), "the runtime does not answer", op)
+		require.ErrorContains(t, whole(fault(err)), "no route to box", op)
+	}
+
+	var half client.CloseWriter = c
+	require.NoError(t, half.CloseWrite())
+	require.True(t, inner.closed)
+	inner.err = io.EOF
+	_, err := io.ReadAll(c)
+	require.NoError(t, err, "an end is none")
+}
+
+func TestTunnel_ClosesOneDirection(t *testing.T) {
+	t.Parallel()
+	inner := &broken{}
+	require.NoError(t, (&tunnel{Conn: inner}).CloseWrite())
+	require.True(t, inner.closed)
+	one, other := net.Pipe()
+	defer func() { require.NoError(t, errors.Join(one.Close(), other.Close())) }()
+	require.ErrorIs(t, (&tunnel{Conn: one}).CloseWrite(), errors.ErrUnsupported)
 }

@@ -178,7 +178,7 @@ func (e *engine) lost(id, why string) runtime.State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.seen[id]
-	s.Phase, s.ExitCode, s.Reason = runtime.Ended, -1, lostReason(e.HostID, why)
+	s.Phase, s.ExitCode, s.Reason, s.Lost = runtime.Ended, -1, lostReason(e.HostID, why), true
 	return s
 }
 

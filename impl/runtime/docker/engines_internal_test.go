@@ -26,9 +26,10 @@ type fakeEngine struct {
 	ending     context.Context // ended by Close: a stream of events ends by itself
 	end        context.CancelFunc
 	mu         sync.Mutex
-	containers map[string]bool // by their names: they are up
-	ended      map[string]any  // what else it says of one that is not up
-	looks      int             // at containers
+	containers map[string]bool  // by their names: they are up
+	ended      map[string]any   // what else it says of one that is not up
+	looks      int              // at containers
+	images     http.HandlerFunc // what it says of images; nil: all are there
 }
 
 func newFakeEngine(t *testing.T) *fakeEngine {
@@ -46,6 +47,13 @@ func (f *fakeEngine) Close() {
 }
 
 func (f *fakeEngine) address() string { return "tcp://" + f.Listener.Addr().String() }
+
+// answers has it say that of images.
+func (f *fakeEngine) answers(of http.HandlerFunc) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.images = of
+}
 
 func (f *fakeEngine) has(name string) bool {
 	f.mu.Lock()
@@ -76,6 +84,8 @@ func (f *fakeEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-f.ending.Done():
 		}
 		f.mu.Lock()
+	case what == "images" && f.images != nil:
+		f.beside(f.images, w, r)
 	case what == "_ping", what == "info", what == "images":
 		say(http.StatusOK, map[string]any{})
 	case what == "containers" && name == "create":
@@ -97,6 +107,13 @@ func (f *fakeEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.containers[name] = action == "start"
 		say(http.StatusNoContent, nil)
 	}
+}
+
+// beside has somebody answer without the lock, which the caller has.
+func (f *fakeEngine) beside(answer http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
+	f.mu.Unlock()
+	defer f.mu.Lock()
+	answer(w, r)
 }
 
 // openFleet gives a fleet of the hosts 1, 2 and so on, whose engines answer.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -44,21 +45,34 @@ func (f *Fleet) fetch(ctx context.Context, image string, to *Runtime) error {
 	}
 	defer unlock()
 
-	if _, err := to.engine.ImageInspect(ctx, image); err == nil {
-		return nil
+	if err := to.lookFor(ctx, image); !errdefs.IsNotFound(err) {
+		return err
 	}
+	silent := f.silent()
 	for _, e := range f.reached() {
 		if e.Runtime == to {
 			continue
 		}
-		if _, err := e.engine.ImageInspect(ctx, image); err == nil {
-			return send(ctx, e.Runtime, to, image)
+		err := e.do(ctx, func(ctx context.Context) error { return e.lookFor(ctx, image) })
+		switch {
+		case err == nil:
+			return e.do(ctx, func(ctx context.Context) error { return send(ctx, e.Runtime, to, image) })
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !errdefs.IsNotFound(err):
+			silent = true
 		}
 	}
-	if f.silent() {
+	if silent {
 		return fmt.Errorf("%w: image %q may be on a host whose engine does not", runtime.ErrUnavailable, image)
 	}
 	return errNotBuilt(image)
+}
+
+// lookFor gives no error if the image is there.
+func (h *Runtime) lookFor(ctx context.Context, image string) error {
+	_, err := ask(ctx, func(ctx context.Context) (client.ImageInspectResult, error) { return h.engine.ImageInspect(ctx, image) })
+	return err
 }
 
 // send copies an image from one engine to another, through this process.
@@ -75,7 +89,7 @@ func send(ctx context.Context, from, to *Runtime, image string) error {
 	_, err = io.Copy(io.Discard, loaded)
 	_ = loaded.Close()
 	if err == nil {
-		_, err = to.engine.ImageInspect(ctx, image)
+		err = to.lookFor(ctx, image)
 	}
 	return fault(err)
 }

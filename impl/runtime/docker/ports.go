@@ -106,7 +106,7 @@ func (h *Runtime) publicIP() string {
 	if !h.config.Publish.IsUnspecified() {
 		return h.config.Publish.String()
 	}
-	if h.config.machine != "" {
+	if h.machine() != "" {
 		return h.machineIP()
 	}
 	if !strings.HasPrefix(h.engine.DaemonHost(), unixScheme) {
@@ -137,9 +137,22 @@ func (h *Runtime) reached(p compute.PublishedPort, allocation string, bound neti
 	return p
 }
 
+// machine is the name or address of the engine's machine; empty if that is this one, as an engine behind a loopback address is taken to be.
+func (h *Runtime) machine() string {
+	if h.config.machine != "" {
+		return h.config.machine
+	}
+	name := machineOf(h.config.Host)
+	if ip, err := netip.ParseAddr(name); name == "localhost" || err == nil && ip.IsLoopback() {
+		return ""
+	}
+	return name
+}
+
 // machineIP is the address of the engine's machine, looked up once; empty if that is this one, or unknown.
 func (h *Runtime) machineIP() string {
-	if h.config.machine == "" {
+	name := h.machine()
+	if name == "" {
 		return ""
 	}
 	h.mu.Lock()
@@ -151,7 +164,7 @@ func (h *Runtime) machineIP() string {
 
 	ctx, cancel := context.WithTimeout(h.ctx, lookTime)
 	defer cancel()
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", h.config.machine)
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 	if err != nil || len(found) == 0 {
 		return ""
 	}

@@ -17,6 +17,7 @@ import (
 // start is a start that is on its way.
 type start struct {
 	generation int64
+	fetching   bool // its image is being brought here; guarded by the runtime's mu
 	cancel     context.CancelFunc
 	done       chan struct{} // closed once it has come to an end
 }
@@ -226,19 +227,35 @@ func (h *Runtime) create(ctx context.Context, o client.ContainerCreateOptions) e
 	return nil
 }
 
-// pull makes sure that the image is there.
+// noteFetching notes whether the image of an allocation that is being started is being brought here.
+func (h *Runtime) noteFetching(id string, is bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.starts[id]; s != nil {
+		s.fetching = is
+	}
+}
+
+// pull makes sure that the image is there. One whose pull was cut off is still being fetched: the next try goes on with it.
 func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
+	err := h.fetchImage(ctx, a)
+	if err == nil {
+		h.noteFetching(a.ID, false)
+	}
+	return err
+}
+
+// fetchImage brings the image here unless it is there and need not be the latest.
+func (h *Runtime) fetchImage(ctx context.Context, a runtime.Allocation) error {
 	built := strings.HasPrefix(a.Image, runtime.BuiltImages) // here, and is in no registry
 	if h.config.Pull != PullAlways || built {
-		_, err := ask(ctx, func(ctx context.Context) (client.ImageInspectResult, error) {
-			return h.engine.ImageInspect(ctx, a.Image)
-		})
-		switch {
+		switch err := h.lookFor(ctx, a.Image); {
 		case err == nil:
 			return nil
 		case !errdefs.IsNotFound(err):
 			return err
 		case built && h.config.fetch != nil:
+			h.noteFetching(a.ID, true)
 			return h.config.fetch(ctx, a.Image, h)
 		case built:
 			return errNotBuilt(a.Image)
@@ -247,6 +264,7 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 		}
 	}
 
+	h.noteFetching(a.ID, true)
 	var options client.ImagePullOptions
 	if a.Credential != nil {
 		c, err := a.Credential(ctx)

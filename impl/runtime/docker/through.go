@@ -169,6 +169,9 @@ type tunnel struct {
 	over func()
 }
 
+// CloseWrite tells the other side that nothing more comes.
+func (c *tunnel) CloseWrite() error { return closeWrite(c.Conn) }
+
 // Close ends the connection.
 func (c *tunnel) Close() error {
 	defer c.once.Do(c.over)

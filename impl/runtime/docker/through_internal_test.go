@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/network"
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -100,4 +102,28 @@ func TestReached_IsWhereTheEngineIs(t *testing.T) {
 	require.Equal(t, compute.PublishedPort{Private: 80}, h.reached(compute.PublishedPort{Private: 80}, "pod", netip.Addr{}), "it is not published")
 	_, _, err := net.SplitHostPort(through("ssh://box", "pod", netip.MustParseAddrPort("[::1]:80")))
 	require.NoError(t, err)
+}
+
+// What is published on every address of another machine is at that machine, not where the server is.
+func TestMachineIP_IsThatOfTheEngine(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"": "", "unix:///run/docker.sock": "", "tcp://127.0.0.1:2375": "", "tcp://[::1]:2375": "", "tcp://localhost:2375": "",
+		"tcp://192.0.2.7:2376": "192.0.2.7", "ssh://berth@192.0.2.7": "192.0.2.7", "tcp://[2001:db8::7]:2376": "2001:db8::7",
+	} {
+		h := &Runtime{ctx: t.Context(), config: Config{Host: host}}
+		require.Equal(t, want, h.machineIP(), host)
+	}
+	h := &Runtime{ctx: t.Context(), config: Config{Host: "ssh://127.0.0.1", machine: "127.0.0.1"}}
+	require.Equal(t, "127.0.0.1", h.machineIP(), "a host of the fleet says where it is")
+
+	h = &Runtime{ctx: t.Context(), config: Config{Host: "tcp://192.0.2.7:2376", Publish: netip.IPv4Unspecified()}}
+	require.Equal(t, "192.0.2.7", h.publicIP())
+	all := h.published(container.InspectResponse{
+		Config: &container.Config{Labels: map[string]string{labelPorts: "22/tcp"}},
+		NetworkSettings: &container.NetworkSettings{Ports: network.PortMap{
+			network.MustParsePort("22/tcp"): {{HostIP: netip.IPv4Unspecified(), HostPort: "5000"}},
+		}},
+	})
+	require.Equal(t, []compute.PublishedPort{{Private: 22, Public: 5000, Type: "tcp", IP: "192.0.2.7", Inner: "192.0.2.7:5000"}}, all)
 }

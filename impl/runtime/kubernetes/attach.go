@@ -70,7 +70,7 @@ func (c *client) dial(ctx context.Context, what, path string) (*websocket.Conn, 
 	}
 	request.Header.Set("User-Agent", "berth")
 	if err := c.authorize(request); err != nil {
-		return nil, fmt.Errorf("kubernetes: %s: %w", what, err)
+		return nil, fmt.Errorf("%w: kubernetes: %s: %w", runtime.ErrUnavailable, what, err)
 	}
 
 	conn, answer, err := websocket.Dial(short, request.URL.String(), &websocket.DialOptions{ //nolint:bodyclose // it never is to be closed

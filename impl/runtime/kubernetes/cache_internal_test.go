@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"context"
+	"log/slog"
 	"strconv"
 	"testing"
 
@@ -13,7 +15,8 @@ import (
 // copied gives a runtime that has a copy of no cluster yet.
 func copied() *Runtime {
 	return &Runtime{
-		cache: newCache(), config: Config{Clock: compute.SystemClock{}}, ends: runtime.NewEnds(), hosts: make(chan struct{}, 1), kick: make(chan struct{}, 1),
+		cache: newCache(), config: Config{Clock: compute.SystemClock{}, Log: slog.New(slog.DiscardHandler)}, ends: runtime.NewEnds(),
+		hosts: make(chan struct{}, 1), kick: make(chan struct{}, 1), nodes: &reflector[node]{clock: compute.SystemClock{}}, ctx: context.Background(),
 	}
 }
 

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ const (
 	mostCalls = 16               // requests at a time of one runtime, beside watches, logs and measurements
 	mostTails = 512              // logs that are followed at a time
 	mostStats = 8                // measurements that are asked for at a time
-	mostBody  = 64 << 20         // bytes of an answer
+	mostBody  = 64 << 20         // bytes of an answer that is read
 	mostTries = 4                // of a request that the server cannot answer now
 	mostWait  = 10 * time.Second // between two tries, whatever the server says
 	mostError = 1 << 20          // bytes of an answer that is an error
@@ -31,9 +32,13 @@ const (
 
 // The types of bodies.
 const (
-	typeJSON  = "application/json"
-	typeMerge = "application/merge-patch+json"
+	typeJSON     = "application/json"
+	typeMerge    = "application/merge-patch+json"
+	typeMetadata = typeJSON + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + typeJSON // the second where a server knows no such lists
 )
+
+// errTooLarge says that an answer has too many bytes to be read.
+var errTooLarge = errors.New("the answer is too large")
 
 // client speaks to an API server.
 type client struct {
@@ -44,6 +49,7 @@ type client struct {
 	// authorize adds what proves who asks.
 	authorize func(*http.Request) error
 	clock     compute.Clock
+	mostBody  int           // bytes of an answer that is read
 	calls     chan struct{} // has a place for each request
 	tails     chan struct{} // likewise, for logs
 	stats     chan struct{} // likewise, for measurements
@@ -52,7 +58,7 @@ type client struct {
 func newClient(c credentials, clock compute.Clock) *client {
 	return &client{
 		server: strings.TrimRight(c.server, "/"), namespace: c.namespace, http: &http.Client{Transport: c.transport}, sockets: newSocketClient(c.transport), authorize: c.authorize,
-		clock: clock, calls: make(chan struct{}, mostCalls), tails: make(chan struct{}, mostTails), stats: make(chan struct{}, mostStats),
+		clock: clock, mostBody: mostBody, calls: make(chan struct{}, mostCalls), tails: make(chan struct{}, mostTails), stats: make(chan struct{}, mostStats),
 	}
 }
 
@@ -78,13 +84,14 @@ type call struct {
 	method string
 	path   string
 	query  url.Values
+	accept string // empty: JSON
 	kind   string // of the body; empty: JSON
 	body   any    // nil: none
 	apart  bool   // who asks counts such requests by itself: it takes no place of those that pods need to come and go
 }
 
 // do makes a request and reads the answer into a value, unless that is nil. It waits and asks again where the server says so. The errors
-// are *apiError, ErrUnavailable where no answer came, and that of ctx.
+// are *apiError, ErrUnavailable where no answer came, errTooLarge, and that of ctx.
 func (c *client) do(ctx context.Context, r call, into any) error {
 	var body []byte
 	if r.body != nil {
@@ -132,12 +139,12 @@ func (c *client) try(ctx context.Context, r call, body []byte, into any) error {
 		return err
 	}
 	defer func() { _ = answer.Close() }()
-	text, err := io.ReadAll(io.LimitReader(answer, mostBody+1))
+	text, err := io.ReadAll(io.LimitReader(answer, int64(c.mostBody)+1))
 	switch {
 	case err != nil:
 		return unreachable(r.what, err)
-	case len(text) > mostBody:
-		return fmt.Errorf("kubernetes: %s: the answer has over %d bytes", r.what, mostBody)
+	case len(text) > c.mostBody:
+		return fmt.Errorf("kubernetes: %s: %w: it has over %d bytes", r.what, errTooLarge, c.mostBody)
 	case into == nil:
 		return nil
 	}
@@ -162,17 +169,13 @@ func (c *client) open(ctx context.Context, r call, body []byte) (io.ReadCloser, 
 		return nil, err
 	}
 
-	request.Header.Set("Accept", typeJSON)
+	request.Header.Set("Accept", cmp.Or(r.accept, typeJSON))
 	request.Header.Set("User-Agent", "berth")
 	if body != nil {
-		kind := r.kind
-		if kind == "" {
-			kind = typeJSON
-		}
-		request.Header.Set("Content-Type", kind)
+		request.Header.Set("Content-Type", cmp.Or(r.kind, typeJSON))
 	}
-	if err := c.authorize(request); err != nil {
-		return nil, fmt.Errorf("kubernetes: %s: %w", r.what, err)
+	if err := c.authorize(request); err != nil { // a file may just be being replaced
+		return nil, fmt.Errorf("%w: kubernetes: %s: %w", runtime.ErrUnavailable, r.what, err)
 	}
 
 	answer, err := c.http.Do(request)

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -150,13 +151,13 @@ type tokenFile struct {
 	size  int64
 }
 
-// read gives the token that the file has now.
+// read gives the token that the file has now; while it is empty, the one that it had before.
 func (f *tokenFile) read() (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now, err := os.Stat(f.path)
 	if err != nil {
-		return "", fmt.Errorf("token: %w", err)
+		return "", tokenError(err)
 	}
 	if f.token != "" && now.ModTime().Equal(f.at) && now.Size() == f.size {
 		return f.token, nil
@@ -164,11 +165,21 @@ func (f *tokenFile) read() (string, error) {
 
 	text, err := os.ReadFile(f.path)
 	if err != nil {
-		return "", fmt.Errorf("token: %w", err)
+		return "", tokenError(err)
 	}
-	f.token, f.at, f.size = strings.TrimSpace(string(text)), now.ModTime(), now.Size()
+	if token := strings.TrimSpace(string(text)); token != "" {
+		f.token, f.at, f.size = token, now.ModTime(), now.Size()
+	}
 	if f.token == "" {
-		return "", fmt.Errorf("token: %s is empty", f.path)
+		return "", errors.New("the token file is empty")
 	}
 	return f.token, nil
+}
+
+// tokenError is without the path of the file: users read why their pods do not go on.
+func tokenError(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		err = of.Err
+	}
+	return fmt.Errorf("the token file cannot be read: %w", err)
 }

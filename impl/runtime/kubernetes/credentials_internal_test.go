@@ -203,7 +203,25 @@ func TestInCluster_TheTokenIsReadAgainWhenItChanges(t *testing.T) {
 	write(t, filepath.Join(dir, "token"), token)
 	require.NoError(t, ping(t, found))
 	write(t, filepath.Join(dir, "token"), "")
-	require.ErrorContains(t, ping(t, found), "is empty")
+	require.NoError(t, ping(t, found), "it is just being replaced")
+	token = "a third"
+	write(t, filepath.Join(dir, "token"), token)
+	require.NoError(t, ping(t, found))
+}
+
+// It says nothing of a pod that a file cannot be read now.
+func TestTokenFile_ThatCannotBeReadIsReadLater(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "token")
+	c := newClient(credentials{transport: newTransport(nil, nil), authorize: bearer((&tokenFile{path: path}).read)}, compute.SystemClock{})
+	err := c.do(t.Context(), call{what: "get the version", method: http.MethodGet, path: "/version"}, nil)
+	require.ErrorIs(t, err, runtime.ErrUnavailable)
+	require.ErrorContains(t, err, "the token file cannot be read")
+	require.NotContains(t, err.Error(), path)
+	write(t, path, "\n")
+	_, err = c.dial(t.Context(), "run a command", "/exec")
+	require.ErrorIs(t, err, runtime.ErrUnavailable)
+	require.ErrorContains(t, err, "the token file is empty")
 }
 
 func TestQuantity_IsReadInEveryForm(t *testing.T) {

@@ -209,11 +209,18 @@ func productIn(driver string, products []string) string {
 // being removed, has to go first.
 func (h *Runtime) makeDeviceClaim(ctx context.Context, wanted *deviceClaim) (*deviceClaim, error) {
 	name := wanted.Metadata.Name
+	answers := false
 	for wait := h.patience("device claim " + name); ; {
 		made, err := create(ctx, h.client, deviceClaims, name, wanted)
 		switch {
-		case isAbsent(err):
-			return nil, fmt.Errorf("%w: %w", errNoDevices, err)
+		case isAbsent(err) && answers:
+			return nil, errNoDevices
+		case isAbsent(err): // or a proxy before the server has answered
+			if err := h.client.do(ctx, call{what: "get the version", method: http.MethodGet, path: "/version"}, nil); err != nil {
+				return nil, err
+			}
+			answers = true
+			continue
 		case !because(err, reasonExists):
 			return made, err
 		}

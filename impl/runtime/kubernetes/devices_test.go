@@ -315,6 +315,23 @@ func TestDevices_AClusterWithoutThemSaysSo(t *testing.T) {
 	}
 }
 
+// TestDevices_A404OfAProxyIsNotTakenForThat: it says the same of all.
+func TestDevices_A404OfAProxyIsNotTakenForThat(t *testing.T) {
+	t.Parallel()
+	for skip := range 6 {
+		s := deviceCluster(t, 1, 2)
+		h := open(t, s, byClaims)
+		s.Break(kubetest.Fault{Method: http.MethodPost, Skip: skip, Times: 1, Code: http.StatusNotFound})
+		if err := h.Start(t.Context(), onGPUs(everything(1), 1)); err != nil {
+			require.ErrorIs(t, err, runtime.ErrUnavailable, "after %d", skip)
+		}
+		start(t, h, onGPUs(everything(1), 1))
+		require.NoError(t, h.Remove(t.Context(), "a"))
+		require.NoError(t, h.RemoveVolume(t.Context(), "v"))
+		require.Empty(t, s.Left())
+	}
+}
+
 func TestDevices_AClusterWithoutThemIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)

@@ -34,7 +34,7 @@ var rights = []right{
 	{resource: pods, sub: "exec", verbs: []string{"get", "create"}, optional: true},
 	{resource: secrets, verbs: []string{"get", "list", "create", "patch", "delete"}},
 	{resource: services, verbs: []string{"get", "list", "watch", "create", "delete"}},
-	{resource: claims, verbs: []string{"get", "list", "create", "delete"}},
+	{resource: claims, verbs: []string{"get", "list", "create", "patch", "delete"}},
 	{resource: "nodes", verbs: []string{"get", "list", "watch"}, everywhere: true, optional: true},
 	{group: "metrics.k8s.io", resource: pods, verbs: []string{"get"}, optional: true},
 }
@@ -248,16 +248,11 @@ func (e *examination) lookAtDevices(ctx context.Context) {
 	}
 }
 
-// storageClass is what is read of one.
-type storageClass struct {
-	Metadata meta `json:"metadata"`
-}
-
 const defaultClass = "storageclass.kubernetes.io/is-default-class"
 
 // lookAtClasses names the storage classes.
 func (e *examination) lookAtClasses(ctx context.Context) {
-	all, _, err := listAll[storageClass](ctx, e.client, "/apis/storage.k8s.io/v1/storageclasses", "")
+	all, _, err := listAll[metadataOnly](ctx, e.client, "/apis/storage.k8s.io/v1/storageclasses", "")
 	if err != nil {
 		e.classes = "storage classes unknown"
 		return

@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -49,7 +50,9 @@ func TestEnds_SayWhatTheClusterDid(t *testing.T) {
 			ended := await(t, h, "a", runtime.Ended)
 			require.Equal(t, runtime.State{
 				Phase: runtime.Ended, Generation: 36, ExitCode: test.code, OOM: test.oom, Reason: test.reason, HostID: "n1", StartedAt: up.StartedAt,
+				EndedAt: ended.EndedAt,
 			}, ended)
+			require.False(t, ended.EndedAt.Before(up.StartedAt.Truncate(time.Second)), "the API has whole seconds")
 			again := open(t, s, kubernetes.Config{})
 			require.Equal(t, ended, state(t, again, "a"), "who comes later sees it, too")
 
@@ -86,8 +89,12 @@ func TestEnds_OfANodeThatIsLost(t *testing.T) {
 			ended := await(t, h, "a", runtime.Ended)
 			require.Equal(t, "its node n1 was lost", ended.Reason)
 			require.Equal(t, -1, ended.ExitCode)
+			require.True(t, ended.Lost)
 			require.Empty(t, logs(t, h, "a"), "its log is lost, too")
 			require.NoError(t, h.Stop(t.Context(), "a", grace))
+			after := state(t, open(t, s, kubernetes.Config{}), "a")
+			require.Equal(t, ended.Reason, after.Reason, "who comes later knows it, too")
+			require.True(t, after.Lost)
 			clears(t, s, h, "a")
 		})
 	}
@@ -100,6 +107,30 @@ func TestEnds_ANodeThatWasGoneBeforeBerthCame(t *testing.T) {
 	s.RemoveNode("n1")
 	h := open(t, s, kubernetes.Config{})
 	require.Equal(t, "its node n1 was lost", await(t, h, "a", runtime.Ended).Reason)
+	clears(t, s, h, "a")
+}
+
+// Its container may be there still: nobody else would end it.
+func TestEnds_ANodeThatComesBackFindsItsPodDeleted(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{})
+	start(t, h, playing("a", "stay"))
+	lost := s.Object("nodes", "n1")
+	s.Erase("nodes", "n1")
+	reported(t, h, "a")
+	require.True(t, await(t, h, "a", runtime.Ended).Lost)
+
+	delete(lost["metadata"].(map[string]any), "resourceVersion")
+	s.Put(t, "nodes", lost)
+	changed(t, h, func(all []runtime.HostReport) bool { return len(all) == 1 })
+	require.NoError(t, h.Stop(t.Context(), "a", grace))
+	require.Equal(t, 0.0, s.Object("pods", "berth-a-0")["metadata"].(map[string]any)["deletionGracePeriodSeconds"])
+	require.Eventually(t, func() bool {
+		phase := s.Object("pods", "berth-a-0")["status"].(map[string]any)["phase"]
+		return phase == "Failed" || phase == "Succeeded"
+	}, patience, look, "its container goes on")
+	require.Equal(t, "its node n1 was lost", state(t, open(t, s, kubernetes.Config{}), "a").Reason, "who comes later knows it, too")
 	clears(t, s, h, "a")
 }
 
@@ -143,6 +174,7 @@ func TestStop_OfASilentNodeForcesTheEnd(t *testing.T) {
 		require.Fail(t, "it waits for a node that is silent")
 	}
 	require.Equal(t, runtime.Ended, state(t, h, "a").Phase)
+	require.True(t, state(t, h, "a").Lost)
 	require.Equal(t, 0.0, s.Object("pods", "berth-a-0")["metadata"].(map[string]any)["deletionGracePeriodSeconds"])
 	clears(t, s, h, "a")
 }
@@ -161,6 +193,30 @@ func TestStop_KillsAfterTheGraceWhoHeedsNoSIGTERM(t *testing.T) {
 		require.Fail(t, "an end that was asked for was reported", id)
 	default:
 	}
+	clears(t, s, h, "a")
+}
+
+// A Pod that does not end is looked after by its Stop alone, which has the allocation meanwhile.
+func TestSweep_WaitsForNoStop(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{})
+	a := playing("a", "tick 100000")
+	a.Ports = []string{"80/tcp"}
+	start(t, h, a)
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- h.Stop(ctx, "a", time.Hour) }()
+	require.Eventually(t, func() bool {
+		return s.Object("pods", "berth-a-0")["metadata"].(map[string]any)["deletionTimestamp"] != nil
+	}, patience, look)
+
+	short, end := context.WithTimeout(t.Context(), patience)
+	defer end()
+	require.NoError(t, h.Sweep(short))
+	require.Contains(t, s.Left(), "services/berth-a")
+	cancel()
+	require.ErrorIs(t, <-stopped, context.Canceled)
 	clears(t, s, h, "a")
 }
 

@@ -14,6 +14,7 @@ var errClosed = errors.New("kubernetes: the runtime is closed")
 // The reasons of the API that decide something here.
 const (
 	reasonExists   = "AlreadyExists"
+	reasonNotFound = "NotFound"
 	reasonConflict = "Conflict"
 	reasonInvalid  = "Invalid" // also of a patch whose uid is that of an earlier object of the name
 )
@@ -37,9 +38,12 @@ func (e *apiError) Error() string {
 	return fmt.Sprintf("kubernetes: %s: %s (%d)", e.What, message, e.Code)
 }
 
-// Unwrap gives ErrUnavailable if the server could not answer now, or did not know who asks: the token may just be another one.
+// Unwrap gives ErrUnavailable if the server could not answer now, or did not know who asks: the token may just be another one. Likewise if
+// something changed meanwhile, such as the quota that is counted when an object is made, and where another one answered than the server.
 func (e *apiError) Unwrap() error {
-	if e.Code == http.StatusUnauthorized || e.Code == http.StatusTooManyRequests || e.Code >= http.StatusInternalServerError {
+	switch {
+	case e.Code == http.StatusUnauthorized, e.Code == http.StatusTooManyRequests, e.Code >= http.StatusInternalServerError, e.Reason == reasonConflict,
+		e.Code == http.StatusNotFound && e.Reason == "":
 		return runtime.ErrUnavailable
 	}
 	return nil
@@ -57,8 +61,9 @@ func because(err error, reason string) bool {
 	return errors.As(err, &e) && e.Reason == reason
 }
 
-// isGone reports whether the server says that there is no such object.
-func isGone(err error) bool { return answered(err, http.StatusNotFound) }
+// isGone reports whether the server says that there is no such object. A 404 without that reason is of somebody else, such as a proxy in front
+// of the server.
+func isGone(err error) bool { return because(err, reasonNotFound) }
 
 // isAbsent reports whether the server says that it does not have the whole API, or not this version of it: then it names no object.
 func isAbsent(err error) bool {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"regexp"
 	"slices"
 	"sync"
@@ -96,9 +95,10 @@ func (h *Runtime) Hosts(ctx context.Context) ([]runtime.HostReport, error) {
 	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}
-	if ok, cause := h.nodes.known(); !ok && answered(cause, http.StatusForbidden) {
+	if h.isBlind() {
 		return nil, nil
-	} else if !ok {
+	}
+	if ok, _ := h.nodes.known(); !ok {
 		return nil, fmt.Errorf("%w: the nodes of the cluster are not known", runtime.ErrUnavailable)
 	}
 	if !h.knowsDevices() {
@@ -143,14 +143,37 @@ func (h *Runtime) report(n *node) runtime.HostReport {
 	}
 
 	ready := conditionOf(n.Status.Conditions, conditionReady)
+	all, others := h.repels(n)
 	r := runtime.HostReport{
 		ID: n.Metadata.Name, Zone: n.Metadata.Labels[h.config.ZoneLabel], GPUProduct: product, CUDA: cuda,
-		Has: has.whole(math.Floor), Ready: ready.Status == isTrue, Draining: n.Spec.Unschedulable,
+		Has: has.whole(math.Floor), Ready: ready.Status == isTrue, Draining: n.Spec.Unschedulable || all, GPUsAlone: others,
 	}
 	if !r.Ready {
 		r.Reason = clean(cmp.Or(ready.Message, ready.Reason))
 	}
 	return r
+}
+
+const (
+	clusterTaints = "node.kubernetes.io/" // begins the keys of those that the cluster gives by itself
+	preferTaint   = "PreferNoSchedule"    // the effect of those that keep nothing away
+)
+
+// saidOtherwise are the taints of the cluster that Ready and Unschedulable say, too, or that Pods with requests tolerate.
+var saidOtherwise = []string{clusterTaints + "not-ready", clusterTaints + "unreachable", clusterTaints + "unschedulable", clusterTaints + "memory-pressure"}
+
+// repels reports whether taints of a node keep away all that berth makes, or what asks for no GPU: see tolerations.
+func (h *Runtime) repels(n *node) (all, others bool) {
+	for _, t := range n.Spec.Taints {
+		switch {
+		case t.Effect == preferTaint, slices.Contains(saidOtherwise, t.Key):
+		case t.Key == h.config.GPUResource:
+			others = true
+		default:
+			all = true
+		}
+	}
+	return all, others
 }
 
 // The labels by which the discovery of GPU features says what version of CUDA the driver of a node runs; the older ones have it in parts.

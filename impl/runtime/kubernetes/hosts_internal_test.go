@@ -35,3 +35,27 @@ func TestPrecise(t *testing.T) {
 	require.Zero(t, precise(time.Time{}, asked(0)))
 	require.Equal(t, second, precise(second, &pod{}), "a Pod of before")
 }
+
+func TestReport_TaintsKeepAwayWhatDoesNotTolerateThem(t *testing.T) {
+	t.Parallel()
+	h := copied()
+	h.config.GPUResource = DefaultGPUResource
+	for name, test := range map[string]struct {
+		taints              []taint
+		draining, gpusAlone bool
+	}{
+		"none":                    {},
+		"of an operator":          {[]taint{{"dedicated", "NoSchedule"}}, true, false},
+		"that ends Pods":          {[]taint{{"dedicated", "NoExecute"}}, true, false},
+		"that is a wish":          {[]taint{{"dedicated", "PreferNoSchedule"}}, false, false},
+		"of the control plane":    {[]taint{{"node-role.kubernetes.io/control-plane", "NoSchedule"}}, true, false},
+		"of the cluster, for now": {[]taint{{"node.kubernetes.io/unreachable", "NoExecute"}}, false, false},
+		"of a disk that is full":  {[]taint{{"node.kubernetes.io/disk-pressure", "NoSchedule"}}, true, false},
+		"for GPUs":                {[]taint{{"nvidia.com/gpu", "NoSchedule"}}, false, true},
+		"for GPUs of an operator": {[]taint{{"nvidia.com/gpu", "NoSchedule"}, {"dedicated", "NoSchedule"}}, true, true},
+	} {
+		r := h.report(&node{Metadata: meta{Name: "n1"}, Spec: nodeSpec{Taints: test.taints}})
+		require.Equal(t, test.draining, r.Draining, name)
+		require.Equal(t, test.gpusAlone, r.GPUsAlone, name)
+	}
+}

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,7 +20,7 @@ const (
 	deviceClaims = "resourceclaims"
 )
 
-// How many objects a list gives at a time. A slice may have 128 devices and a megabyte: a page of them must not have over mostBody bytes.
+// How many objects a list gives at a time, at first. A slice may have 128 devices and a megabyte.
 const (
 	pageSize  = 500
 	slicePage = 40
@@ -72,19 +73,39 @@ func remove(ctx context.Context, c *client, resource, name, uid string, grace ti
 
 // listAll lists the objects that the selector of labels selects, page by page, and gives the version that the list is of.
 func listAll[T any](ctx context.Context, c *client, path, selector string) (all []T, version string, err error) {
+	return listAs[T](ctx, c, path, selector, "")
+}
+
+// listMetadata lists what every object has, and nothing else of them.
+func listMetadata(ctx context.Context, c *client, path, selector string) ([]metadataOnly, error) {
+	all, _, err := listAs[metadataOnly](ctx, c, path, selector, typeMetadata)
+	return all, err
+}
+
+// listAs lists objects as a type of bodies has them. How large they are is up to users: a page that is too large is asked for again with
+// half as many of them.
+func listAs[T any](ctx context.Context, c *client, path, selector, accept string) (all []T, version string, err error) {
 	limit := pageSize
 	if path == slicesPath {
 		limit = slicePage
 	}
-	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	query := url.Values{}
 	if selector != "" {
 		query.Set("labelSelector", selector)
 	}
+
 	for {
+		query.Set("limit", strconv.Itoa(limit))
 		var page list[T]
-		if err := c.do(ctx, call{what: "list " + path, method: http.MethodGet, path: path, query: query}, &page); err != nil {
+		err := c.do(ctx, call{what: "list " + path, method: http.MethodGet, path: path, query: query, accept: accept}, &page)
+		switch {
+		case errors.Is(err, errTooLarge) && limit > 1:
+			limit /= 2
+			continue
+		case err != nil:
 			return nil, "", err
 		}
+
 		all = append(all, page.Items...)
 		if page.Metadata.Continue == "" {
 			return all, page.Metadata.ResourceVersion, nil

@@ -327,6 +327,39 @@ func TestVolumes_AreThoseOfTheVolumeOwner(t *testing.T) {
 	require.Empty(t, s.Left())
 }
 
+func TestVolumes_GrowWithTheNextStart(t *testing.T) {
+	t.Parallel()
+	for _, forbidden := range []bool{false, true} {
+		s := cluster(t)
+		h := open(t, s, kubernetes.Config{Owner: "o"})
+		size := func(claim string) any {
+			return s.Object("persistentvolumeclaims", claim)["spec"].(map[string]any)["resources"].(map[string]any)["requests"].(map[string]any)["storage"]
+		}
+		a := playing("a", "stay")
+		a.Network, a.Persistent = &compute.NetworkMount{VolumeID: "v", Path: "/net"}, &compute.PersistentMount{Path: "/own", SizeGB: 3}
+		run := func(volumeGB, ownGB int64) {
+			a.Generation++
+			a.NetworkGB, a.Persistent.SizeGB = volumeGB, ownGB
+			start(t, h, a)
+			require.NoError(t, h.Stop(t.Context(), "a", 0))
+		}
+
+		run(7, 3)
+		want := []any{"9Gi", "4Gi"}
+		if forbidden {
+			s.Forbid("patch", "persistentvolumeclaims")
+			want = []any{"7Gi", "3Gi"}
+		}
+		run(9, 4)
+		require.Equal(t, want, []any{size("berth-volume-v"), size("berth-a")}, "forbidden: %v", forbidden)
+		run(0, 1)
+		require.Equal(t, want, []any{size("berth-volume-v"), size("berth-a")}, "nothing gets smaller, nor as large as the settings say: forbidden: %v", forbidden)
+		require.NoError(t, h.Remove(t.Context(), "a"))
+		require.NoError(t, h.RemoveVolume(t.Context(), "v"))
+		require.Empty(t, s.Left())
+	}
+}
+
 func TestServer_AnswersThatAreNoneAreErrors(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)

@@ -39,37 +39,35 @@ func (h *Runtime) removeParts(ctx context.Context, all []part) error {
 	var errs []error
 	for _, one := range all {
 		_, err := remove(ctx, h.client, one.resource, one.name, one.uid, -1)
-		if !because(err, reasonConflict) { // another one has the name
+		switch {
+		case because(err, reasonConflict): // another one has the name
+		case one.resource == deviceClaims && isAbsent(err): // the cluster has no claims any more
+		default:
 			errs = append(errs, unlessGone(err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// listParts lists the parts of all allocations of this owner, by their ids.
+// listParts lists the parts of all allocations of this owner, by their ids. What is in Secrets is not asked for.
 func (h *Runtime) listParts(ctx context.Context) (map[string][]part, error) {
 	found := map[string][]part{}
-	add := func(resource string, m meta) {
-		id := m.Labels[labelAllocation]
-		found[id] = append(found[id], part{resource, m.Name, m.UID})
+	list := func(resource string) error {
+		all, err := listMetadata(ctx, h.client, h.client.path(resource), labelOwner+"="+h.config.Owner)
+		for _, one := range all {
+			id := one.Metadata.Labels[labelAllocation]
+			found[id] = append(found[id], part{resource, one.Metadata.Name, one.Metadata.UID})
+		}
+		return err
 	}
 
-	mine := labelOwner + "=" + h.config.Owner
-	all, _, err := listAll[secret](ctx, h.client, h.client.path(secrets), mine)
-	if err != nil {
+	if err := list(secrets); err != nil {
 		return nil, err
-	}
-	for _, s := range all {
-		add(secrets, s.Metadata)
 	}
 	if h.config.GPUClass == "" { // berth need not have the right
 		return found, nil
 	}
-
-	devices, _, err := listAll[deviceClaim](ctx, h.client, h.client.path(deviceClaims), mine)
-	for _, c := range devices {
-		add(deviceClaims, c.Metadata)
-	}
+	err := list(deviceClaims)
 	if isAbsent(err) { // and so there is none
 		err = nil
 	}

@@ -37,6 +37,9 @@ func (h *Runtime) plan(a runtime.Allocation) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
+	if err := checkWords(command); err != nil {
+		return plan{}, err
+	}
 	if !idForm().MatchString(a.ID) {
 		return plan{}, fmt.Errorf("kubernetes: allocation %q: its id must be of at most 40 lower-case letters and digits", a.ID)
 	}
@@ -105,6 +108,21 @@ func annotations(a runtime.Allocation) map[string]string {
 		}
 	}
 	return all
+}
+
+// checkWords refuses what no program can be started with: the cluster would take it, and keep it in each list of Pods.
+func checkWords(c args.Command) error {
+	total := 0
+	for _, word := range slices.Concat(c.Entrypoint, c.Words) {
+		if len(word) > compute.VariableBytes {
+			return fmt.Errorf("args: a word has %d bytes, and a program takes at most %d", len(word), compute.VariableBytes)
+		}
+		total += len(word) + 1
+	}
+	if total > compute.EnvironmentBytes {
+		return fmt.Errorf("args: they have over %d bytes", compute.EnvironmentBytes)
+	}
+	return nil
 }
 
 // commandOf gives what takes the place of the image's entrypoint and of its arguments.
@@ -212,18 +230,20 @@ func (h *Runtime) mount(p *plan, main *container, a runtime.Allocation) {
 	}
 	if a.Persistent != nil {
 		labels := map[string]string{labelOwner: h.config.Owner, labelAllocation: a.ID}
-		add("persistent", a.Persistent.Path, h.storageClaim(nameOf(a.ID), labels, "ReadWriteOnce", a.Persistent.SizeGB))
+		add("persistent", a.Persistent.Path, h.storageClaim(nameOf(a.ID), labels, "ReadWriteOnce", a.Persistent.SizeGB, 1))
 	}
 	if a.Network != nil {
 		id := string(a.Network.VolumeID)
 		labels := map[string]string{labelOwner: h.config.VolumeOwner, labelVolume: id}
-		add("network", a.Network.Path, h.storageClaim(volumeName(a.Network.VolumeID), labels, "ReadWriteMany", cmp.Or(a.NetworkGB, h.config.VolumeGB)))
+		add("network", a.Network.Path, h.storageClaim(volumeName(a.Network.VolumeID), labels, "ReadWriteMany", a.NetworkGB, h.config.VolumeGB))
 	}
 }
 
-func (h *Runtime) storageClaim(name string, labels map[string]string, mode string, sizeGB int64) *storageClaim {
-	size := map[string]quantity{"storage": units(max(1, sizeGB), "Gi")}
+// storageClaim plans a volume claim; what has no size of its own gets the other one.
+func (h *Runtime) storageClaim(name string, labels map[string]string, mode string, sizeGB, otherGB int64) *storageClaim {
+	size := map[string]quantity{"storage": units(max(1, cmp.Or(sizeGB, otherGB)), "Gi")}
 	c := &storageClaim{
+		sized:      sizeGB > 0,
 		APIVersion: "v1", Kind: "PersistentVolumeClaim", Metadata: meta{Name: name, Labels: labels},
 		Spec: claimSpec{AccessModes: []string{mode}, Resources: resources{Requests: size}},
 	}

@@ -81,7 +81,7 @@ func (r *reflector[T]) run(ctx context.Context) {
 		}
 
 		switch {
-		case answered(err, http.StatusForbidden), isAbsent(err):
+		case answered(err, http.StatusForbidden), r.path == slicesPath && isAbsent(err): // the others are in each cluster
 			r.deny(err)
 			wait = deniedPause
 		case answered(err, http.StatusGone):

@@ -178,6 +178,11 @@ func TestHosts_AreTheNodesWithWhatIsTakenOfThem(t *testing.T) {
 		return len(all) == 2 && !all[1].Ready && all[1].Reason == "Kubelet stopped posting node status."
 	})
 	s.RemoveNode("n2")
+	s.AddNode(t, kubetest.Node{Name: "n3", CPUs: 1, MemoryGB: 1, DiskGB: 1, TaintedBy: "dedicated"})
+	changed(t, h, func(all []runtime.HostReport) bool {
+		return len(all) == 2 && all[1].ID == "n3" && all[1].Ready && all[1].Draining
+	})
+	s.RemoveNode("n3")
 	changed(t, h, func(all []runtime.HostReport) bool { return len(all) == 1 })
 	require.NoError(t, h.Stop(t.Context(), "a", grace))
 	changed(t, h, func(all []runtime.HostReport) bool { return len(all) == 1 && all[0].Taken == runtime.HostSize{} })

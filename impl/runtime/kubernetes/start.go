@@ -101,7 +101,7 @@ func (h *Runtime) undo(ctx context.Context, id string, made []part) {
 	}
 }
 
-// ensureClaim makes the volume claim if it is not there. One that is being removed has to go first.
+// ensureClaim makes the volume claim if it is not there, or has it grow. One that is being removed has to go first.
 func (h *Runtime) ensureClaim(ctx context.Context, c *storageClaim) error {
 	for wait := h.patience("volume claim " + c.Metadata.Name); ; {
 		_, err := create(ctx, h.client, claims, c.Metadata.Name, c)
@@ -116,13 +116,32 @@ func (h *Runtime) ensureClaim(ctx context.Context, c *storageClaim) error {
 		case has.Metadata.Labels[labelOwner] != c.Metadata.Labels[labelOwner]:
 			return fmt.Errorf("kubernetes: the volume claim %s is somebody else's", c.Metadata.Name)
 		case has.Metadata.DeletionTimestamp.IsZero():
-			return nil
+			return h.enlarge(ctx, has, c)
 		}
 
 		if err := wait(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// enlarge has a volume claim ask for as much as is wanted now, if that is more and not only what the settings say. Where the cluster does not allow that, what has the mount
+// starts with what there is.
+func (h *Runtime) enlarge(ctx context.Context, has, wanted *storageClaim) error {
+	size := wanted.Spec.Resources.Requests["storage"]
+	if !wanted.sized || has.Spec.Resources.Requests["storage"].value() >= size.value() {
+		return nil
+	}
+	patch := map[string]any{
+		"metadata": map[string]any{"uid": has.Metadata.UID},
+		"spec":     map[string]any{"resources": map[string]any{"requests": map[string]any{"storage": size}}},
+	}
+	_, err := merge[storageClaim](ctx, h.client, claims, has.Metadata.Name, patch)
+	if err == nil || ctx.Err() != nil || errors.Is(err, runtime.ErrUnavailable) {
+		return err
+	}
+	h.config.Log.Warn("a volume claim could not be enlarged", "claim", has.Metadata.Name, "size", size, "error", err)
+	return nil
 }
 
 // patience gives a function that waits a moment until a name is free; at last it gives ErrUnavailable.

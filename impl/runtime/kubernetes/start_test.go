@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,7 +39,12 @@ func everything(generation int64) runtime.Allocation {
 
 func TestAnswers_AnyOneThatIsLostChangesNothing(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]kubetest.Fault{"carried out, and lost": {Times: 1}, "refused": {Times: 1, Code: http.StatusInternalServerError}} {
+	for name, fault := range map[string]kubetest.Fault{
+		"carried out, and lost":                {Times: 1},
+		"refused":                              {Times: 1, Code: http.StatusInternalServerError},
+		"of somebody else":                     {Times: 1, Code: http.StatusNotFound},
+		"of the quota, which is being counted": {Method: http.MethodPost, Times: 1, Code: http.StatusConflict, Reason: "Conflict"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for n, broke := 0, true; broke; n++ {
@@ -155,6 +161,10 @@ func TestStart_RefusesWhatCannotRun(t *testing.T) {
 		"port \"0/tcp\": it must be a number from 1 to 65535": func(a *runtime.Allocation) { a.Ports = []string{"0/tcp"} },
 		"port \"1/sctp\": it must be":                         func(a *runtime.Allocation) { a.Ports = []string{"1/sctp"} },
 		"may have 64 ports, and not 65":                       func(a *runtime.Allocation) { a.Ports = make([]string, 65) },
+		"args: a word has 131072 bytes, and a program takes at most 131071": func(a *runtime.Allocation) {
+			a.Args = strings.Repeat("x", 131_072)
+		},
+		"args: they have over 2097152 bytes": func(a *runtime.Allocation) { a.Args = strings.Repeat(strings.Repeat("x", 131_071)+" ", 17) },
 		"image \"registry.test/player:1\": the registry credential cannot be had: no such row": func(a *runtime.Allocation) {
 			a.Credential = func(context.Context) (runtime.Credential, error) {
 				return runtime.Credential{}, errors.New("no such row")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"sync"
@@ -22,13 +23,18 @@ const (
 const (
 	conditionScheduled  = "PodScheduled"
 	conditionDisruption = "DisruptionTarget"
-	conditionReady      = "Ready" // of a node
+	conditionReadyFor   = "PodReadyToStartContainers" // of nodes from Kubernetes 1.29 on
+	conditionReady      = "Ready"                     // of a node
 	isTrue              = "True"
 	isFalse             = "False"
 )
 
-// lostBound is for how long after its grace a Pod whose node does not answer may be deleted, until that node is taken for lost.
-const lostBound = 10 * time.Second
+// For how long after its grace a Pod whose node does not answer may be deleted, until that node is taken for lost: blindBound where nobody
+// knows whether the node answers.
+const (
+	lostBound  = 10 * time.Second
+	blindBound = 2 * time.Minute
+)
 
 // Inspect answers from the cache.
 func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error) {
@@ -48,7 +54,7 @@ func (h *Runtime) state(e *entry) runtime.State {
 		s.Phase, s.StartedAt = runtime.Up, precise(c.Running.StartedAt.UTC(), p)
 	case c.Terminated != nil:
 		s.ExitCode, s.OOM = c.Terminated.ExitCode, c.Terminated.Reason == "OOMKilled"
-		s.StartedAt = precise(begun(c.Terminated.StartedAt), p)
+		s.StartedAt, s.EndedAt = precise(begun(c.Terminated.StartedAt), p), begun(c.Terminated.FinishedAt)
 	}
 
 	if e.over || h.isOver(p) {
@@ -56,14 +62,21 @@ func (h *Runtime) state(e *entry) runtime.State {
 		if c.Terminated == nil || s.StartedAt.IsZero() {
 			s.ExitCode = -1
 		}
+		s.Lost = c.Terminated == nil && (e.lost || !e.over && h.isLost(p) || s.Reason == lostReason(s.HostID))
 		return s
 	}
 	if s.Phase == runtime.Up {
 		s.Ports = h.published(p)
 		return s
 	}
-	s.Reason = waitReason(p)
+	s.Reason, s.Fetching = waitReason(p), isFetching(p)
 	return s
+}
+
+// isFetching reports whether the Pod has all on its node that its container takes but the image, which is pulled.
+func isFetching(p *pod) bool {
+	w := mainOf(p).Waiting
+	return w != nil && w.Reason == "ContainerCreating" && conditionOf(p.Status.Conditions, conditionReadyFor).Status == isTrue
 }
 
 // precise gives the time of a start, which the API has in whole seconds, as far as more is known of it: it was not before somebody asked for
@@ -76,7 +89,7 @@ func precise(at time.Time, p *pod) time.Time {
 	return at
 }
 
-// begun is a time of a start; a container that could not be started has one in 1970.
+// begun is a time of a start or an end; a container that could not be started has those of 1970.
 func begun(at time.Time) time.Time {
 	if at.Unix() <= 0 {
 		return time.Time{}
@@ -96,11 +109,8 @@ func mainOf(p *pod) containerState {
 
 // isOver reports whether the Pod has ended. The caller has the lock.
 func (h *Runtime) isOver(p *pod) bool {
-	grace := p.Metadata.DeletionGrace
 	switch {
-	case p.Status.Phase == phaseSucceeded, p.Status.Phase == phaseFailed, mainOf(p).Terminated != nil:
-		return true
-	case isDeleted(p) && (grace == nil || *grace == 0): // the finalizer alone keeps it
+	case p.Status.Phase == phaseSucceeded, p.Status.Phase == phaseFailed, mainOf(p).Terminated != nil, isForced(p):
 		return true
 	}
 	return h.isLost(p)
@@ -118,8 +128,17 @@ func (h *Runtime) isLost(p *pod) bool {
 	if h.lost[name] {
 		return true
 	}
-	overdue := isDeleted(p) && h.config.Clock.Wall().Sub(p.Metadata.DeletionTimestamp) > lostBound
-	return overdue && !h.answers(name)
+	if !isDeleted(p) {
+		return false
+	}
+	overdue := h.config.Clock.Wall().Sub(p.Metadata.DeletionTimestamp)
+	return overdue > lostBound && !h.answers(name) || overdue > blindBound && h.isBlind()
+}
+
+// isBlind reports whether berth may not read the nodes.
+func (h *Runtime) isBlind() bool {
+	ok, cause := h.nodes.known()
+	return !ok && answered(cause, http.StatusForbidden)
 }
 
 // answers reports whether the node is not known to be silent. The caller has the lock.

@@ -2,18 +2,18 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
 // judged gives the state of a Pod of a node that is there.
 func judged(t *testing.T, status, metadata string) runtime.State {
 	t.Helper()
-	h := &Runtime{cache: newCache(), config: Config{Clock: compute.SystemClock{}}}
+	h := copied()
 	h.known["n1"] = &node{Status: nodeStatus{Conditions: []condition{{Type: conditionReady, Status: isTrue}}}}
 	var p pod
 	text := `{"metadata": {` + metadata + `}, "spec": {"nodeName": "n1", "containers": [{"name": "main", "image": "i:1"}]}, "status": ` + status + `}`
@@ -58,10 +58,29 @@ func TestState_SaysWhyAPodIsNotUp(t *testing.T) {
 		require.Equal(t, reason, s.Reason)
 		require.Equal(t, test.code, s.ExitCode, reason)
 		require.Equal(t, "n1", s.HostID)
+		require.Equal(t, strings.Contains(reason, "was lost"), s.Lost, reason)
 	}
 
 	after := judged(t, `{"phase": "Succeeded", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 0, "reason": "Completed", `+at+`}}}]}`,
 		`"deletionTimestamp": "2026-01-02T04:00:30Z", "deletionGracePeriodSeconds": 30`)
 	require.Equal(t, runtime.Ended, after.Phase)
 	require.Empty(t, after.Reason, "it had ended by itself before it was deleted")
+}
+
+func TestState_SaysThatAnImageIsBeingFetched(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ready, state string
+		want         bool
+	}{
+		{"True", `"waiting": {"reason": "ContainerCreating"}`, true},
+		{"False", `"waiting": {"reason": "ContainerCreating"}`, false},
+		{"True", `"waiting": {"reason": "ImagePullBackOff"}`, false},
+		{"True", `"running": {"startedAt": "2026-01-02T03:04:05Z"}`, false},
+		{"True", ``, false},
+	} {
+		status := `{"conditions": [{"type": "PodReadyToStartContainers", "status": "` + c.ready + `"}],
+			"containerStatuses": [{"name": "main", "state": {` + c.state + `}}]}`
+		require.Equal(t, c.want, judged(t, status, ``).Fetching, status)
+	}
 }

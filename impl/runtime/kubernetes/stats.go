@@ -28,9 +28,9 @@ func (h *Runtime) Stats(ctx context.Context, id string) (runtime.Stats, error) {
 
 	m, err := h.client.measure(ctx, p.Metadata.Name)
 	switch {
-	case isGone(err) && !because(err, ""): // it was not measured yet
+	case isGone(err): // it was not measured yet
 		return runtime.Stats{}, nil
-	case isGone(err):
+	case answered(err, http.StatusNotFound):
 		return runtime.Stats{}, runtime.ErrNoStats
 	case err != nil:
 		return runtime.Stats{}, err

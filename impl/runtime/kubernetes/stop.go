@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	killGrace    = time.Second // of a Pod that is removed: at 0 the cluster would forget it before its container has ended
-	conflictRuns = 10          // tries of a change that somebody else's comes before
+	killGrace    = time.Second      // of a Pod that is removed: at 0 the cluster would forget it before its container has ended
+	endSlack     = 20 * time.Second // for the cluster to see that a Pod has ended, after its grace and lostBound
+	conflictRuns = 10               // tries of a change that somebody else's comes before
 )
 
 // Stop deletes the Pod with the grace, and waits until its container has ended; where its node does not answer, until some seconds after
-// the grace.
+// the grace. One that does not end by then gives ErrUnavailable.
 func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) error {
 	unlock, err := h.locks.Lock(ctx, id)
 	if err != nil {
@@ -32,6 +33,11 @@ func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) erro
 	switch {
 	case err != nil:
 		return err
+	case state.Phase == runtime.Ended && state.Lost && !isForced(p): // its node may come back, with the container
+		if err := errors.Join(h.note(ctx, p, state.Reason), h.force(ctx, p)); err != nil {
+			return err
+		}
+		return h.tidy(ctx, id, p)
 	case state.Phase == runtime.Ended && h.serviceOf(id) != nil: // by itself, or by a Stop that was cut off
 		return h.tidy(ctx, id, p)
 	case state.Phase == runtime.Ended:
@@ -66,7 +72,12 @@ func (h *Runtime) end(ctx context.Context, p *pod, grace time.Duration) error {
 	if err := h.delete(ctx, p, grace); err != nil {
 		return err
 	}
-	if err := h.awaitEnd(ctx, p); err != nil {
+	short, cancel := context.WithTimeout(ctx, grace+lostBound+endSlack) // the lock of the allocation is held meanwhile
+	defer cancel()
+	if err := h.awaitEnd(short, p); err != nil {
+		if ctx.Err() == nil && short.Err() != nil {
+			return fmt.Errorf("%w: the Pod %s does not end", runtime.ErrUnavailable, p.Metadata.Name)
+		}
 		return err
 	}
 
@@ -77,8 +88,19 @@ func (h *Runtime) end(ctx context.Context, p *pod, grace time.Duration) error {
 	if !lost {
 		return nil
 	}
+	return h.force(ctx, p)
+}
+
+// force deletes a Pod whose node does not answer, so that it ends there, too, if the node comes back.
+func (h *Runtime) force(ctx context.Context, p *pod) error {
 	h.config.Log.Warn("a Pod is deleted by force: its node does not answer", "pod", p.Metadata.Name, "node", p.Spec.NodeName)
 	return h.delete(ctx, p, 0)
+}
+
+// isForced reports whether the Pod was deleted without a grace: the finalizer alone keeps it.
+func isForced(p *pod) bool {
+	grace := p.Metadata.DeletionGrace
+	return isDeleted(p) && (grace == nil || *grace <= 0)
 }
 
 // delete asks the server to delete the Pod.
@@ -130,7 +152,7 @@ func (h *Runtime) tidy(ctx context.Context, id string, p *pod) error {
 func (h *Runtime) discard(ctx context.Context, all []*pod) error {
 	for _, p := range all {
 		h.hush(p.Metadata.UID)
-		if grace := p.Metadata.DeletionGrace; !isDeleted(p) || grace != nil && *grace > 0 {
+		if !isForced(p) {
 			if err := h.delete(ctx, p, 0); err != nil {
 				return err
 			}

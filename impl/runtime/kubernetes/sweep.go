@@ -37,9 +37,9 @@ func (h *Runtime) Sweep(ctx context.Context) error {
 
 // sweep removes what an allocation needs no more, of the parts that it was seen to have and of what is in the cache.
 func (h *Runtime) sweep(ctx context.Context, id string, seen []part) error {
-	unlock, err := h.locks.Lock(ctx, id) // nothing is being started then
-	if err != nil {
-		return err
+	unlock, free := h.locks.TryLock(id)
+	if !free {
+		return nil // it is being started or ended, which may take long: the next sweep looks again
 	}
 	defer unlock()
 

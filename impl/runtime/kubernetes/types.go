@@ -29,6 +29,11 @@ type ownerReference struct {
 	UID        string `json:"uid"`
 }
 
+// metadataOnly is an object of which nothing else is read.
+type metadataOnly struct {
+	Metadata meta `json:"metadata"`
+}
+
 // object is one that can be listed and watched.
 type object interface{ head() *meta }
 
@@ -210,7 +215,13 @@ type node struct {
 func (n *node) head() *meta { return &n.Metadata }
 
 type nodeSpec struct {
-	Unschedulable bool `json:"unschedulable,omitempty"`
+	Unschedulable bool    `json:"unschedulable,omitempty"`
+	Taints        []taint `json:"taints,omitempty"`
+}
+
+type taint struct {
+	Key    string `json:"key"`
+	Effect string `json:"effect"`
 }
 
 type nodeStatus struct {
@@ -277,6 +288,7 @@ type storageClaim struct {
 	Kind       string    `json:"kind,omitempty"`
 	Metadata   meta      `json:"metadata"`
 	Spec       claimSpec `json:"spec"`
+	sized      bool      // what is wanted has a size of its own, and not that of the settings
 }
 
 func (c *storageClaim) head() *meta { return &c.Metadata }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -218,7 +219,7 @@ func (c *command) finish(ctx context.Context, e runtime.Exec, stdout, stderr io.
 
 // carry copies one stream. Who writes to what nobody takes is ended by that, as it would be by a closed pipe.
 func (c *command) carry(to io.Writer, from *os.File) {
-	if _, err := io.Copy(to, &rest{from: from, left: mostRest}); err != nil && from != c.stdin {
+	if _, err := io.Copy(to, &rest{from: from}); err != nil && from != c.stdin {
 		_ = from.Close()
 	}
 }
@@ -228,20 +229,28 @@ const (
 	restTime = 250 * time.Millisecond // what is there is read at once, by who has a processor
 )
 
-// rest reads what is there already also after the deadline, which is for who holds the pipe open still: who takes it may be slow.
+// rest reads also what is there already at the deadline, which is for who holds the pipe open still: who takes it may be slow. It is all read at
+// once then, before who takes it has any, so that who writes on does not make it longer.
 type rest struct {
-	from *os.File
-	left int
+	from  *os.File
+	there bytes.Buffer // at the deadline
+	over  error        // why there is no more than that
 }
 
 func (r *rest) Read(p []byte) (int, error) {
-	n, err := r.from.Read(p)
-	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && r.left > 0 {
+	if r.over == nil {
+		n, err := r.from.Read(p)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		r.over = err
 		_ = r.from.SetReadDeadline(time.Now().Add(restTime))
-		n, err = r.from.Read(p[:min(len(p), r.left)])
-		r.left -= n
+		_, _ = io.CopyN(&r.there, r.from, mostRest) // to the end, to that deadline, or to what is too much
 	}
-	return n, err
+	if r.there.Len() == 0 {
+		return 0, r.over
+	}
+	return r.there.Read(p)
 }
 
 func (c *command) closeTheirs() {

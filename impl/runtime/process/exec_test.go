@@ -111,16 +111,14 @@ func TestExec_EndsWithWhoAskedAndWithTheProcess(t *testing.T) {
 }
 
 // slow is a writer that takes longer for its first bytes than is waited for who holds a pipe open.
-type slow struct{ bytes.Buffer }
+type slow struct{ text bytes.Buffer } // and not one itself: that would read by itself, without a pause
 
 func (s *slow) Write(p []byte) (int, error) {
-	if s.Len() == 0 {
+	if s.text.Len() == 0 {
 		<-time.After(1500 * time.Millisecond)
 	}
-	return s.Buffer.Write(p)
+	return s.text.Write(p)
 }
-
-func (s *slow) WriteString(text string) (int, error) { return s.Write([]byte(text)) }
 
 func TestExec_ReaderThatPausesGetsTheEnd(t *testing.T) {
 	t.Parallel()
@@ -130,5 +128,30 @@ func TestExec_ReaderThatPausesGetsTheEnd(t *testing.T) {
 	code, err := host.Exec(t.Context(), "a", runtime.Exec{Command: []string{"sh", "-c", "head -c 60000 /dev/zero; exit 3"}, Stdout: &out})
 	require.NoError(t, err)
 	require.Equal(t, 3, code)
-	require.Equal(t, 60_000, out.Len())
+	require.Equal(t, 60_000, out.text.Len())
+}
+
+// What was there at the end of a command comes all the same, however long who it has left behind goes on to write.
+func TestExec_WhoIsLeftBehindKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	require.NoError(t, host.Start(t.Context(), playing("a", "stay")))
+	var out slow
+	ended := make(chan int, 1)
+	go func() {
+		script := "head -c 60000 /dev/zero; (while echo more; do sleep 0.1; done) & exit 3"
+		code, err := host.Exec(t.Context(), "a", runtime.Exec{Command: []string{"sh", "-c", script}, Stdout: &out})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- code
+	}()
+
+	select {
+	case code := <-ended:
+		require.Equal(t, 3, code)
+		require.GreaterOrEqual(t, out.text.Len(), 60_000)
+	case <-time.After(30 * time.Second):
+		t.Error("it is read still")
+	}
 }

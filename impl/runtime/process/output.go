@@ -113,7 +113,7 @@ func (h *Runtime) copy(r *run, stream runtime.Stream, from *os.File) {
 		return nil
 	}}
 
-	reader := bufio.NewReaderSize(&rest{from: from, left: mostRest}, 32<<10)
+	reader := bufio.NewReaderSize(&rest{from: from}, 32<<10)
 	for {
 		piece, err := reader.ReadSlice('\n') // or what the buffer holds of a longer line
 		_ = splitter.Write(time.Now().UTC(), string(piece))

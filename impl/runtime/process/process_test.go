@@ -382,7 +382,7 @@ func TestRuntime_OutputThatStandsStillGetsTheEnd(t *testing.T) {
 	host := newRuntime(t, process.Config{Output: &out})
 	require.NoError(t, host.Start(t.Context(), playing("a", "flood 4000"))) // in a pipe, of which a reader takes but a part before it pauses
 	awaitEnd(t, host)
-	require.True(t, strings.HasSuffix(out.String(), "a | line 3999\n"))
+	require.True(t, strings.HasSuffix(out.text.String(), "a | line 3999\n"))
 	require.True(t, strings.HasSuffix(logs(t, host, "a"), "line 3999\n"))
 }
 

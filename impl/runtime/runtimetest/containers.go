@@ -70,7 +70,9 @@ func outlives(t *testing.T, f Fixture) {
 	f.Runtime = f.Reopen(t)
 	require.ElementsMatch(t, []string{"a", "ended"}, f.list(t))
 	require.Equal(t, before, f.state(t, "a"))
-	require.Equal(t, 5, f.state(t, "ended").ExitCode)
+	ended := f.state(t, "ended")
+	require.Equal(t, 5, ended.ExitCode)
+	require.False(t, ended.EndedAt.Before(ended.StartedAt.Truncate(time.Second)), "what ends while nobody looks is billed up to then")
 
 	f.start(t, a) // changes nothing
 	require.Equal(t, before, f.state(t, "a"))

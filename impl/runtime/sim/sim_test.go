@@ -236,3 +236,48 @@ func TestFleet_NoTwoAllocationsSharePorts(t *testing.T) {
 		require.Contains(t, []string{"192.0.2.1", "192.0.2.2"}, p.IP)
 	}
 }
+
+// Whoever reads a log waits for no more lines than it keeps.
+func TestLogs_OfManyRunsAreBounded(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	fleet := sim.New(clock)
+	defer func() { require.NoError(t, fleet.Close()) }()
+	for range 100 {
+		require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: "a", Image: "i", Env: map[string]string{sim.EnvLogEvery: "1ns"}}))
+		clock.Advance(sim.DefaultBoot + time.Hour)
+		require.NoError(t, fleet.Stop(t.Context(), "a", 0))
+	}
+
+	read := func(q runtime.LogQuery) (lines []runtime.Line) {
+		require.NoError(t, fleet.Logs(t.Context(), "a", q, func(l runtime.Line) error {
+			lines = append(lines, l)
+			return nil
+		}))
+		return lines
+	}
+	all := read(runtime.LogQuery{})
+	require.LessOrEqual(t, len(all), 10_000+3*100)
+	require.Equal(t, "sim: ended with exit code 0", all[len(all)-1].Text)
+	require.Equal(t, "sim: tick 3600000000000", all[len(all)-2].Text, "the last are kept")
+	require.Equal(t, all[len(all)-5:], read(runtime.LogQuery{Tail: 5}))
+	require.Equal(t, all[len(all)-2:], read(runtime.LogQuery{After: all[len(all)-3].Position}))
+}
+
+func TestLogs_ThatAreFollowedHaveEachLineOnce(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	fleet := sim.New(clock)
+	defer func() { require.NoError(t, fleet.Close()) }()
+	require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: "a", Image: "i", Env: map[string]string{sim.EnvLogEvery: "300ms"}}))
+	var said []string
+	for after := int64(0); len(said) < 100; clock.Advance(time.Second) {
+		require.NoError(t, fleet.Logs(t.Context(), "a", runtime.LogQuery{After: after}, func(l runtime.Line) error {
+			said, after = append(said, l.Text), l.Position
+			return nil
+		}))
+	}
+	for i, text := range said[2:] {
+		require.Equal(t, "sim: tick "+strconv.Itoa(i+1), text)
+	}
+}

@@ -158,6 +158,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, resource string) {
 	query := r.URL.Query()
 	limit, _ := strconv.Atoi(query.Get("limit"))
 	after, _ := base64.RawURLEncoding.DecodeString(query.Get("continue"))
+	heads := strings.HasPrefix(r.Header.Get("Accept"), "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,6 +173,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, resource string) {
 			break
 		}
 		o = clone(o)
+		if heads {
+			o = object{"metadata": o["metadata"]}
+		}
 		delete(o, "kind") // as in the items of a list
 		delete(o, "apiVersion")
 		page = append(page, o)
@@ -181,5 +185,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, resource string) {
 	if next != "" {
 		head["continue"] = next
 	}
-	answer(w, http.StatusOK, object{"kind": kinds[resource] + "List", "apiVersion": versionOf(resource), "metadata": head, "items": page})
+	kind, version := kinds[resource]+"List", versionOf(resource)
+	if heads {
+		kind, version = "PartialObjectMetadataList", "meta.k8s.io/v1"
+	}
+	answer(w, http.StatusOK, object{"kind": kind, "apiVersion": version, "metadata": head, "items": page})
 }

@@ -246,7 +246,11 @@ func (s *Server) remove(resource, name string, options object) (object, *refusal
 		return o, nil
 	}
 
-	put(o, s.clock.Wall().Add(time.Duration(grace)*time.Second).Format(time.RFC3339), "metadata", "deletionTimestamp")
+	asked := s.clock.Wall()
+	if before, err := time.Parse(time.RFC3339, text(o, "metadata", "deletionTimestamp")); err == nil { // a shorter grace is of the first request, too
+		asked = before.Add(-time.Duration(number(o, "metadata", "deletionGracePeriodSeconds")) * time.Second)
+	}
+	put(o, asked.Add(time.Duration(grace)*time.Second).Format(time.RFC3339), "metadata", "deletionTimestamp")
 	put(o, float64(grace), "metadata", "deletionGracePeriodSeconds")
 	switch {
 	case grace > 0 || len(words(o, "metadata", "finalizers")) > 0:
