@@ -199,7 +199,7 @@ func TestBill_WorkerCostsUntilGoneOrLastSeen(t *testing.T) {
 	write(func(tx store.Tx) error { return tx.SeeCharges() })
 	m.clock.Advance(time.Second)
 	m.kill(3 * time.Hour)
-	write(func(tx store.Tx) error { return tx.CloseUnseen("killed") })
+	write(func(tx store.Tx) error { return tx.CloseUnseen("killed", tx.Wall()) })
 	require.Equal(t, hour/2+hour, m.total())
 
 	write(func(tx store.Tx) error { return tx.SeeCharges() })

@@ -35,11 +35,11 @@ func (h *host) device(number int) string {
 	return strconv.Itoa(number)
 }
 
-// numbers gives the numbers of devices. What the host does not have any more is left out.
+// numbers gives the numbers of devices. What the host does not have any more is left out. Numbers are of before the operator gave ids.
 func (h *host) numbers(names []string) (all []int) {
 	for _, name := range names {
 		n := slices.Index(h.GPUDevices, name)
-		if len(h.GPUDevices) == 0 {
+		if n < 0 {
 			number, err := strconv.Atoi(name)
 			if err != nil {
 				continue

@@ -28,7 +28,8 @@ func TestHost_NamesItsDevices(t *testing.T) {
 	require.Equal(t, []string{"x", "z"}, []string{named.device(0), named.device(2)})
 	require.Equal(t, []string{"0", "2"}, []string{numbered.device(0), numbered.device(2)})
 
-	require.Equal(t, []int{2, 0}, named.numbers([]string{"z", "gone", "1", "x"}), "what it does not have any more is left out")
+	require.Equal(t, []int{2, 0}, named.numbers([]string{"z", "gone", "7", "x"}), "what it does not have any more is left out")
+	require.Equal(t, []int{1, 0}, named.numbers([]string{"1", "0"}), "those of before they had ids are the same ones")
 	require.Equal(t, []int{2, 0}, numbered.numbers([]string{"2", "x", "3", "-1", "0"}))
 	named.GPUCount = 2
 	require.Equal(t, []int{1}, named.numbers([]string{"z", "y"}), "nor has it that any more")

@@ -42,6 +42,7 @@ type EndpointChange struct {
 	Name          *string
 	TemplateID    *compute.TemplateID // its settings are copied, and those below win; empty: none any more
 	Template      *TemplateChange     // in place of TemplateID and of the settings below down to RegistryID: changes the endpoint's own template, or makes one
+	OfTemplate    compute.TemplateID  // with Template: ErrOtherTemplate unless the endpoint has this one; empty: whichever it has
 	Image         *string
 	Args          *string
 	Cmd           *[]string // see Command

@@ -48,6 +48,9 @@ func changeEnvironment(tx store.FlashApps, e *compute.Endpoint, x EndpointChange
 
 // changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
 func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *EndpointChange) (err error) {
+	if x.OfTemplate != "" && e.TemplateID != x.OfTemplate {
+		return ErrOtherTemplate
+	}
 	if x.Template == nil && (x.TemplateID == nil || *x.TemplateID == "") { // nothing is copied
 		if err := x.command(e.Args); err != nil {
 			return err
@@ -117,6 +120,9 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 
 	return checkRegistry(tx, e.UserID, e.RegistryID)
 }
+
+// ErrOtherTemplate refuses a change of a template through an endpoint that has another one.
+var ErrOtherTemplate = &compute.Error{Code: compute.Conflict, Detail: "the endpoint has another template"}
 
 func errNoImage() error { return invalid("/image: is required without a template") }
 
@@ -246,6 +252,9 @@ func (n *Endpoints) changeCPUs(e *compute.Endpoint, cpus []compute.CPU) error {
 	for i, c := range cpus {
 		_, memory, err := n.catalog.priceCPU(c)
 		if err != nil {
+			return err
+		}
+		if err := n.catalog.checkServerless(c); err != nil {
 			return err
 		}
 		c.MemoryGB = memory

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -326,4 +327,24 @@ func TestEndpoints_ContainersAreCheckedAsTheyChange(t *testing.T) {
 	e, err = n.Update(ctx, "u", e.ID, EndpointChange{Args: new(""), Cmd: &[]string{}, Ports: []string{"80/http", "90/tcp"}})
 	require.NoError(t, err)
 	require.Equal(t, []any{"", []string{"80/http", "90/tcp"}}, []any{e.Args, e.Ports})
+}
+
+func TestEndpoints_HaveFlavorsThatAreForWorkers(t *testing.T) {
+	t.Parallel()
+	n, _, _ := openEndpoints(t)
+	n.catalog.CPUs = slices.Clone(n.catalog.CPUs)
+	for i := range n.catalog.CPUs {
+		if n.catalog.CPUs[i].ID == "cpu5g" {
+			n.catalog.CPUs[i].ServerlessPricePerVCPU = 0
+		}
+	}
+	e := n.created(t, cpuEndpoint("a"))
+	none := []compute.CPU{{ID: "cpu3g", VCPUCount: 2}, {ID: "cpu5g", VCPUCount: 2}}
+	_, err := n.Update(t.Context(), "u", e.ID, EndpointChange{CPUs: none})
+	require.Equal(t, compute.Rejected, compute.CodeOf(err))
+	require.ErrorContains(t, err, `cpu.id: flavor "cpu5g" is not for workers of endpoints`)
+	change := cpuEndpoint("b")
+	change.CPUs = none[1:]
+	_, err = n.Create(t.Context(), "u", compute.QueueEndpoint, change)
+	require.ErrorContains(t, err, `cpu.id: flavor "cpu5g" is not for workers of endpoints`)
 }

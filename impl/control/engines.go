@@ -87,22 +87,40 @@ func (p *Placement) Engines() (hosts []Host, others bool) {
 // SetEngine notes how the engine of a host is. Nothing is placed on the host unless it answers. What it was found to have is remembered
 // while it does not. That only the reason is another one, as it is each second, has nothing read again.
 func (p *Placement) SetEngine(hostID string, e HostEngine) {
+	p.mu.Lock()
+	same := p.noteEngine(hostID, e, false)
+	p.mu.Unlock()
+	if same { // as each second: nobody waits for what is in flight
+		return
+	}
+
 	p.flight.Lock()
 	defer p.flight.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.noteEngine(hostID, e, true) {
+		p.setHosts(p.fleet)
+	}
+}
 
+// noteEngine notes how the engine is if the host is the same for a choice as before, or in any case, and reports whether it is. The caller has the
+// lock.
+func (p *Placement) noteEngine(hostID string, e HostEngine, always bool) (same bool) {
 	before, known := p.engines[hostID]
 	if !known {
 		before = unseen
 	}
 	if !e.Answers {
-		e.Found, e.Reason = before.Found, cmp.Or(e.Reason, unseen.Reason)
+		if reflect.DeepEqual(e.Found, Host{}) { // nobody says now what it has
+			e.Found = before.Found
+		}
+		e.Reason = cmp.Or(e.Reason, unseen.Reason)
 	}
-	p.engines[hostID] = e
-	if before.Answers != e.Answers || !reflect.DeepEqual(before.Found, e.Found) {
-		p.setHosts(p.fleet)
+	same = before.Answers == e.Answers && reflect.DeepEqual(before.Found, e.Found)
+	if same || always {
+		p.engines[hostID] = e
 	}
+	return same
 }
 
 // Away gives why the engine of a host is not used; empty if it is, or the host has none of its own.

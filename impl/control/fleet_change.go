@@ -74,6 +74,7 @@ func (c *Control) DrainHost(ctx context.Context, id string, drain bool) (FleetHo
 // with that. The persistent storage of stopped pods stays claimed: it is theirs again when the host comes back. If it fails, it may be
 // called again. NotFound for an unknown host, Rejected if the runtime has hosts of its own.
 func (c *Control) RemoveHost(ctx context.Context, id string) error {
+	ctx = context.WithoutCancel(ctx) // what is on a host that is gone ends, whoever hangs up
 	_, err := c.changeHost(ctx, id, func(has bool, change *compute.HostChange) error {
 		if !has && !c.placement.Left(id) {
 			return noHost(id)
@@ -87,17 +88,40 @@ func (c *Control) RemoveHost(ctx context.Context, id string) error {
 	return c.endOn(ctx, id)
 }
 
-// EndRemoved ends what is on hosts that were taken out of the fleet, if the server ended before it had.
+// EndRemoved ends what is on hosts that were taken out of the fleet, if the server ended, or the store was in trouble, before it had. It forgets
+// those of which nothing is claimed any more, but for hosts of the operator's file.
 func (c *Control) EndRemoved(ctx context.Context) error {
 	c.placement.mu.Lock()
 	left := slices.Sorted(maps.Keys(c.placement.left))
 	c.placement.mu.Unlock()
+	var failed []error
 	for _, id := range left {
-		if err := c.endOn(ctx, id); err != nil {
-			return err
-		}
+		failed = append(failed, c.endOn(ctx, id), c.forgetHost(ctx, id))
 	}
-	return nil
+	return errors.Join(failed...)
+}
+
+// forgetHost forgets a host that was taken out of the fleet, is not in the operator's file, and of which nothing is claimed any more.
+func (c *Control) forgetHost(ctx context.Context, id string) error {
+	if hostIn(c.placement.initial, id) >= 0 {
+		return nil
+	}
+	var claims []compute.Claim
+	err := c.store.Read(ctx, func(tx store.Tx) (err error) {
+		claims, err = tx.ClaimsOn(id)
+		return err
+	})
+	if err != nil || len(claims) > 0 {
+		return err
+	}
+
+	_, err = c.changeHost(ctx, id, func(has bool, change *compute.HostChange) error {
+		if !has {
+			*change = compute.HostChange{ID: id}
+		}
+		return nil
+	})
+	return err
 }
 
 func noHost(id string) error {
@@ -247,6 +271,13 @@ func (p *Placement) Left(hostID string) bool {
 	return p.left[hostID]
 }
 
+// Has reports whether the host is in the fleet; so is no host, which a pod has that a scheduler has yet to place.
+func (p *Placement) Has(hostID string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return hostID == "" || p.host(hostID) != nil
+}
+
 // LeftReason says why what was on a host ended when that left the fleet.
 func LeftReason(hostID string) string { return "its host " + hostID + " left the fleet" }
 
@@ -270,6 +301,9 @@ func (c *Control) endPodOn(ctx context.Context, hostID string, id compute.PodID)
 	moved := false
 	err := c.placement.Write(ctx, func(tx store.Tx, claims *Claims) error {
 		moved = false
+		if !c.placement.Left(hostID) {
+			return nil // it came back meanwhile
+		}
 		pod, err := tx.Pod(id)
 		if compute.CodeOf(err) == compute.NotFound || err == nil && (pod.HostID != hostID || !pod.Status.HoldsHost()) {
 			return nil // a worker, or it ended by itself

@@ -258,3 +258,91 @@ func TestPlacement_RereadsMemoryOnlyAfterAStoreFailure(t *testing.T) {
 	require.ErrorIs(t, err, errFlaky)
 	require.Equal(t, 2, readings())
 }
+
+func TestFleet_PodsOfARemovedHostEndThoughTheClientHangsUp(t *testing.T) {
+	t.Parallel()
+	c := openControl(t, openStore(t), []Host{l4s("a", 3)})
+	var ids []compute.PodID
+	for range 3 {
+		pod, err := c.CreatePod(t.Context(), "u", oneL4())
+		require.NoError(t, err)
+		ids = append(ids, pod.ID)
+	}
+
+	ctx, hangUp := context.WithCancel(t.Context())
+	c.podHint = func(compute.PodID) { hangUp() }
+	require.NoError(t, c.RemoveHost(ctx, "a"))
+	require.Error(t, ctx.Err())
+	for _, id := range ids {
+		pod, err := c.GetPod(t.Context(), "u", id)
+		require.NoError(t, err)
+		require.Equal(t, compute.PodError, pod.Status)
+	}
+
+	gone := openControl(t, openStore(t), []Host{l4s("a", 1)})
+	require.NoError(t, gone.RemoveHost(ctx, "a"), "nor does it matter when")
+	require.Empty(t, gone.hostIDs())
+	require.True(t, gone.placement.Left("a"))
+}
+
+func TestFleet_RemovedHostsAreForgottenOnceNothingIsThere(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	c, ctx := openControl(t, s, []Host{l4s("a", 1)}), t.Context()
+	stored := func() (ids []string) {
+		require.NoError(t, s.Read(ctx, func(tx store.Tx) error {
+			all, err := tx.HostChanges()
+			for _, one := range all {
+				ids = append(ids, one.ID)
+			}
+			return err
+		}))
+		return ids
+	}
+	add := func(id string) {
+		_, err := c.AddHost(ctx, l4s(id, 1))
+		require.NoError(t, err)
+	}
+
+	add("b")
+	add("c")
+	n := oneL4()
+	n.Persistent = &compute.PersistentMount{SizeGB: 10, Path: "/d"}
+	var ids []compute.PodID
+	for range 3 {
+		pod, err := c.CreatePod(ctx, "u", n)
+		require.NoError(t, err)
+		if pod.HostID == "c" {
+			ids = append(ids, pod.ID)
+		}
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		require.NoError(t, c.RemoveHost(ctx, id))
+	}
+	require.Equal(t, []string{"b", "c", "a"}, stored())
+	require.NoError(t, c.EndRemoved(ctx))
+	require.Equal(t, []string{"b", "c", "a"}, stored(), "the data of pods is there")
+
+	page, err := c.ListPods(ctx, "u", nil)
+	require.NoError(t, err)
+	for _, pod := range page {
+		require.NoError(t, c.DeletePod(ctx, "u", pod.ID))
+	}
+	require.Len(t, ids, 1)
+	require.NoError(t, c.EndRemoved(ctx))
+	require.Equal(t, []string{"a"}, stored(), "the operator's file has it")
+	require.Empty(t, c.hostIDs())
+	add("b")
+	require.Equal(t, []string{"b"}, c.hostIDs())
+}
+
+func TestFleet_PodsOfAHostThatCameBackStay(t *testing.T) {
+	t.Parallel()
+	c := openControl(t, openStore(t), []Host{l4s("a", 1)})
+	pod, err := c.CreatePod(t.Context(), "u", oneL4())
+	require.NoError(t, err)
+	require.NoError(t, c.endOn(t.Context(), "a"))
+	pod, err = c.GetPod(t.Context(), "u", pod.ID)
+	require.NoError(t, err)
+	require.Equal(t, compute.PodProvisioning, pod.Status)
+}

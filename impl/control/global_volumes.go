@@ -17,7 +17,10 @@ func (c *Control) CreateGlobalVolume(ctx context.Context, user compute.UserID, n
 	}
 	err := create(ctx, c.store, func(tx store.Tx) error {
 		v.CreatedAt = tx.Wall()
-		return tx.InsertGlobalVolume(v)
+		if err := tx.InsertGlobalVolume(v); err != nil {
+			return err
+		}
+		return c.placement.noteVolume(tx, v.ID)
 	})
 	return v, err
 }

@@ -24,12 +24,14 @@ type likeness struct {
 	vcpus, memoryGB         int64 // that come with each GPU
 	downMbps, upMbps        int64
 	publicIP, draining      bool
+	engine                  bool // each its own
 }
 
 func (h *host) likeness() likeness {
 	l := likeness{
 		center: h.DataCenterID, gpu: h.GPU, cpus: strings.Join(h.CPUs, ","), cuda: h.CUDAVersion, cloud: h.Cloud,
 		downMbps: h.DownloadMbps, upMbps: h.UploadMbps, publicIP: h.hasPublicIP(), draining: h.draining,
+		engine: h.Engine != "",
 	}
 	if h.GPU != "" {
 		size := h.size()

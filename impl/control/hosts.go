@@ -127,7 +127,8 @@ type want struct {
 	DiskGB        int64
 	PersistentGB  int64
 	HostID        string           // this host alone; empty: any
-	VolumeID      compute.VolumeID // that it mounts, which says what HostID is; empty: none
+	Shared        bool             // only a host without an engine of its own: all of these share one
+	VolumeID      compute.VolumeID // that it mounts, which says what HostID and Shared are; empty: none
 	Together      int64            // so many of it are to be on one host; 0: each where there is room
 	Needs
 }
@@ -163,7 +164,7 @@ func (w *want) keep(p compute.Pod) {
 
 // suits reports whether the host is of the asked sort, free or not, and draining or not.
 func (h *host) suits(w *want) bool {
-	return (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud || h.anyCloud) &&
+	return (w.HostID == "" || h.is(w.HostID)) && (!w.Shared || h.Engine == "") && (w.Cloud == "" || w.Cloud == h.Cloud || h.anyCloud) &&
 		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
 		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.meets(&w.Needs, h.share(w))
 }
@@ -258,7 +259,7 @@ func (p *Placement) couldEver(w *want) (found bool, others outOfUse) {
 	}
 
 	for i := range p.hosts {
-		if h := &p.hosts[i]; h.Asks() && (w.HostID == "" || h.is(w.HostID)) && h.inPlace(w) {
+		if h := &p.hosts[i]; h.Asks() && !w.Shared && (w.HostID == "" || h.is(w.HostID)) && h.inPlace(w) {
 			others.unknown++
 		}
 	}

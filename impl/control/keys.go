@@ -120,7 +120,7 @@ func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, er
 }
 
 // Keep stores a key of a token that somebody chose, if there is none of it. One that was revoked, or has expired, stays so. Rejected for what can be
-// no token, and Conflict if it has the form of one that is made here and another key has its id.
+// no token, and Conflict if another key has the id that it has in it, or that the context fixes.
 func (r *Keyring) Keep(ctx context.Context, n NewKey, token string) error {
 	if err := compute.CheckToken(token); err != nil {
 		return err
@@ -135,8 +135,11 @@ func (r *Keyring) Keep(ctx context.Context, n NewKey, token string) error {
 	r.mu.RLock()
 	_, taken := r.keys[id]
 	r.mu.RUnlock()
-	if taken {
+	switch {
+	case taken && made:
 		return compute.Errorf(compute.Conflict, "another key has the id %s, which the token has in it", id)
+	case taken:
+		return compute.Errorf(compute.Conflict, "another key, of another token, has the id %s", id)
 	}
 
 	_, err := r.create(ctx, n, id, token)

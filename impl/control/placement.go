@@ -402,6 +402,8 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 	switch {
 	case w.HostID != "":
 		asked += ", on the host that holds its data"
+	case w.Shared:
+		asked += ", on a host of the engine that holds its data"
 	case w.Together > 1:
 		asked += ", all on one host"
 	}

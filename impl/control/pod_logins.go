@@ -47,7 +47,10 @@ func addPublicKeys(tx store.SSHKeys, p *compute.Pod) error {
 	}
 	keys, err := tx.SSHKeys(p.UserID)
 	if err == nil && len(keys) > 0 {
-		p.Env[envPublicKey] = strings.Join(keys, "\n")
+		p.Env[envPublicKey] = joinedKeys(keys)
 	}
 	return err
 }
+
+// joinedKeys gives SSH keys as the variable of a container has them.
+func joinedKeys(lines []string) string { return strings.Join(lines, "\n") }

@@ -32,7 +32,7 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 		}
 
 		if action == compute.PodStop {
-			pod.EndedBy = compute.EndedByUser
+			pod.EndedBy, pod.Reason = compute.EndedByUser, "" // whatever it waited for
 		}
 		return move(tx, claims, &pod, action)
 	})
@@ -107,8 +107,11 @@ func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute
 		w := wantOf(pod)
 		w.DataCenterIDs, w.CUDAVersions = []string{pod.DataCenterID}, r.CUDAVersions
 		w.keep(pod)
-		if pod.Persistent != nil && !c.runtime.Can.Schedules || pod.Network != nil && c.placement.apart() {
-			w.HostID = pod.HostID // where its data is
+		switch { // where its data is
+		case pod.Persistent != nil && !c.runtime.Can.Schedules:
+			w.HostID = pod.HostID
+		case pod.Network != nil:
+			w.VolumeID = pod.Network.VolumeID
 		}
 
 		seen, length := pod.Version, c.interruptions.draw(pod)
@@ -131,6 +134,9 @@ func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute
 					return err
 				}
 				pod.InterruptAt = length.end(tx)
+				if err := c.placement.holdVolume(tx, pod.Network, &at[0]); err != nil {
+					return err
+				}
 				return start(tx, &pod, &at[0])
 			})
 		})

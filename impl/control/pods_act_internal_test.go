@@ -176,3 +176,25 @@ func TestControl_ResumePod_GoesBackToTheDataOfItsVolume(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a", plain.HostID, "who mounts nothing may be anywhere")
 }
+
+func TestControl_ActOnPod_AStoppedPodWaitsForNothing(t *testing.T) {
+	t.Parallel()
+	c, _, _ := openFrozen(t, []Host{l4s("a", 1)})
+	pod, err := c.CreatePod(t.Context(), "u", oneL4())
+	require.NoError(t, err)
+	require.NoError(t, c.store.Write(t.Context(), func(tx store.Tx) error {
+		p, err := tx.Pod(pod.ID)
+		if err != nil {
+			return err
+		}
+		p.Reason = "pulling the image"
+		_, err = tx.MovePod(p)
+		return err
+	}))
+	require.Equal(t, "pulling the image", c.stored(t, pod.ID).Reason)
+
+	stopped, err := c.ActOnPod(t.Context(), "u", pod.ID, compute.PodStop)
+	require.NoError(t, err)
+	require.Empty(t, stopped.Reason)
+	require.Equal(t, []any{compute.PodExited, compute.EndedByUser, ""}, []any{c.stored(t, pod.ID).Status, c.stored(t, pod.ID).EndedBy, c.stored(t, pod.ID).Reason})
+}

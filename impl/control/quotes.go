@@ -153,14 +153,24 @@ func (c *Control) CPUOffer(cpu compute.CPU, dataCenterIDs []string, worker bool)
 	if err != nil {
 		return CPUOffer{}, err
 	}
-	f, _ := c.catalog.CPU(cpu.ID)
-	if worker && !f.Serverless() {
-		return CPUOffer{}, compute.Errorf(compute.Rejected, "cpu.id: flavor %q is not for workers of endpoints", cpu.ID)
+	if worker {
+		if err := c.catalog.checkServerless(cpu); err != nil {
+			return CPUOffer{}, err
+		}
 	}
+	f, _ := c.catalog.CPU(cpu.ID)
 	places := c.placement.places(want{
 		CPU: cpu.ID, Count: cpu.VCPUCount, MemoryGB: memory, Cloud: compute.Secure, DataCenterIDs: dataCenterIDs, DiskGB: defaultDiskGB,
 	}).all
 	return CPUOffer{stockOf(places), price, times(f.ServerlessPricePerVCPU, cpu.VCPUCount)}, nil
+}
+
+// checkServerless refuses a flavor that no worker of an endpoint can have, as it has no price for workers.
+func (c Catalog) checkServerless(cpu compute.CPU) error {
+	if f, _ := c.CPU(cpu.ID); !f.Serverless() {
+		return compute.Errorf(compute.Rejected, "cpu.id: flavor %q is not for workers of endpoints", cpu.ID)
+	}
+	return nil
 }
 
 // Catalog gives what can be had and what it costs.

@@ -2,6 +2,7 @@ package control
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,4 +97,20 @@ func TestControl_PublicKeys_AreTheLinesOfAText(t *testing.T) {
 	lines, err = c.SSHKeys(ctx, "u")
 	require.NoError(t, err)
 	require.Empty(t, lines)
+}
+
+func TestControl_SetSSHKeys_TakesWhatAVariableCanHave(t *testing.T) {
+	t.Parallel()
+	c, _, _ := openFrozen(t, nil)
+	ctx := t.Context()
+	most := compute.VariableBytes - len("PUBLIC_KEY=")
+	first := someKey + " " + strings.Repeat("c", 100_000)
+	second := someKey + " " + strings.Repeat("c", most-len(first)-len("\n")-len(someKey)-len(" "))
+	require.NoError(t, c.SetSSHKeys(ctx, "u", []string{first, second}))
+	err := c.SetSSHKeys(ctx, "u", []string{first, second + "c"})
+	require.Equal(t, compute.Rejected, compute.CodeOf(err))
+	require.ErrorContains(t, err, "keys: they have 131061 bytes together, and a pod with startSsh takes at most 131060")
+	lines, err := c.SSHKeys(ctx, "u")
+	require.NoError(t, err)
+	require.Equal(t, []string{first, second}, lines, "nothing was replaced")
 }

@@ -21,7 +21,8 @@ func (c *Control) SSHKeys(ctx context.Context, user compute.UserID) (lines []str
 }
 
 // SetSSHKeys replaces the user's public keys. Invalid, with a line for each, for those that are none (rule
-// account.ssh-keys.parsed).
+// account.ssh-keys.parsed). Rejected for more than the variable of a container can have (rule
+// account.ssh-keys.size).
 func (c *Control) SetSSHKeys(ctx context.Context, user compute.UserID, lines []string) error {
 	invalid := compute.Errorf(compute.Invalid, "some of the keys are not SSH public keys")
 	for i, line := range lines {
@@ -31,6 +32,9 @@ func (c *Control) SetSSHKeys(ctx context.Context, user compute.UserID, lines []s
 	}
 	if invalid.Fields != nil {
 		return invalid
+	}
+	if n, most := len(joinedKeys(lines)), compute.VariableBytes-len(envPublicKey)-len("="); n > most {
+		return compute.Errorf(compute.Rejected, "keys: they have %d bytes together, and a pod with startSsh takes at most %d", n, most)
 	}
 	return create(ctx, c.store, func(tx store.Tx) error { return tx.SetSSHKeys(user, lines) })
 }

@@ -88,7 +88,7 @@ func copied(n NewPod, t compute.Template, user compute.UserID) (NewPod, error) {
 	if n.CPU != nil || n.Network != nil {
 		made.Persistent = n.Persistent
 	}
-	if n.GPU != nil && n.Kept.CUDAVersions == nil && n.Kept.LeastCUDA == "" {
+	if n.GPU != nil && n.Kept.CUDAVersions == nil && n.Kept.LeastCUDA == "" && len(n.CUDAVersions) == 0 && n.LeastCUDA == "" {
 		made.Kept.CUDAVersions = t.CUDAVersions
 	}
 	if made.StartJupyter == nil {

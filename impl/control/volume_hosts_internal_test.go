@@ -10,15 +10,18 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// dataOn gives the host that has the data of a volume.
-func (c *Control) dataOn(t *testing.T, id compute.VolumeID) (host string) {
+// placeOf gives where the data of a volume is.
+func (c *Control) placeOf(t *testing.T, id compute.VolumeID) (at volumePlace) {
 	t.Helper()
 	require.NoError(t, c.store.Read(t.Context(), func(tx store.Tx) (err error) {
-		host, err = volumeHost(tx, id)
+		at, err = c.placement.placeOf(tx, id)
 		return err
 	}))
-	return host
+	return at
 }
+
+// dataOn gives the host that has the data of a volume; empty: no one host has.
+func (c *Control) dataOn(t *testing.T, id compute.VolumeID) string { return c.placeOf(t, id).hostID }
 
 // onCPUs is an endpoint whose workers have two vCPUs.
 func onCPUs() compute.Endpoint {
@@ -215,4 +218,79 @@ func TestPlacement_FollowsAVolumeThatGotItsDataMeanwhile(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, o.first)
 	require.Equal(t, "a", w.HostID, "b, which has less left, was chosen before")
+}
+
+// The fleet grows from the hosts of one engine to hosts with engines of their own: the volumes of before stay where their data is.
+func TestPlacement_VolumesOfBeforeStayOnTheEngineThatHostsShare(t *testing.T) {
+	t.Parallel()
+	plain := func(id string) Host {
+		h := engined(id)
+		h.Engine = ""
+		return h
+	}
+	c, ctx := openControl(t, openStore(t), []Host{plain("p")}), t.Context()
+	answering(c)
+	before := c.newVolume(t)
+	global, err := c.CreateGlobalVolume(ctx, "u", "models")
+	require.NoError(t, err)
+	mounts := func(mount compute.NetworkMount, vcpus int64) (compute.Pod, error) {
+		return c.CreatePod(ctx, "u", NewPod{
+			Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: vcpus}, Network: []compute.NetworkMount{mount},
+		})
+	}
+	on := func(host string, mount compute.NetworkMount, vcpus int64) {
+		t.Helper()
+		pod, err := mounts(mount, vcpus)
+		require.NoError(t, err)
+		require.Equal(t, host, pod.HostID)
+	}
+
+	on("p", before, 8)
+	_, err = c.AddHost(ctx, engined("a"))
+	require.NoError(t, err)
+	c.answer("a")
+	require.Equal(t, volumePlace{shared: true}, c.placeOf(t, before.VolumeID))
+	after := c.newVolume(t)
+	require.Equal(t, volumePlace{}, c.placeOf(t, after.VolumeID))
+	on("p", before, 4)
+	on("a", after, 8)
+	require.Equal(t, volumePlace{hostID: "a"}, c.placeOf(t, after.VolumeID))
+	e := onCPUs()
+	e.GlobalVolumeID = global.ID
+	w, _, err := c.placement.StartWorker(ctx, "w", e, nil)
+	require.NoError(t, err)
+	require.Equal(t, "p", w.HostID)
+
+	_, err = mounts(before, 8)
+	require.ErrorIs(t, err, ErrFull)
+	require.ErrorContains(t, err, ", on a host of the engine that holds its data; ")
+	err = c.store.Write(ctx, func(tx store.Tx) error {
+		return c.placement.holdVolume(tx, &before, &choice{host: c.placement.host("a")})
+	})
+	require.ErrorIs(t, err, errTaken)
+	require.ErrorContains(t, err, "the network volume is on the hosts without an engine of their own")
+
+	_, err = c.AddHost(ctx, plain("q"))
+	require.NoError(t, err)
+	on("q", before, 8)
+	latest := c.newVolume(t)
+	c.placement.SetEngine("a", HostEngine{Reason: "it is away"})
+	on("q", latest, 4)
+	require.Equal(t, volumePlace{shared: true}, c.placeOf(t, latest.VolumeID), "that of one host is that of all that share its engine")
+
+	// Mounted while there is but the one engine, it is there from then on.
+	nowhere := c.newVolume(t)
+	require.Equal(t, volumePlace{}, c.placeOf(t, nowhere.VolumeID))
+	require.NoError(t, c.RemoveHost(ctx, "a"))
+	_, err = mounts(nowhere, 2)
+	require.NoError(t, err)
+	_, err = c.AddHost(ctx, engined("a"))
+	require.NoError(t, err)
+	c.answer("a")
+	require.Equal(t, volumePlace{shared: true}, c.placeOf(t, nowhere.VolumeID))
+
+	require.NoError(t, c.RemoveHost(ctx, "p"))
+	require.NoError(t, c.RemoveHost(ctx, "q"))
+	require.Equal(t, volumePlace{}, c.placeOf(t, before.VolumeID), "nothing shares the engine any more")
+	require.Equal(t, volumePlace{}, c.placeOf(t, latest.VolumeID))
 }

@@ -33,6 +33,9 @@ func (c *Control) CreateVolume(ctx context.Context, user compute.UserID, n NewVo
 		if err := tx.InsertVolume(v); err != nil {
 			return err
 		}
+		if err := c.placement.noteVolume(tx, v.ID); err != nil {
+			return err
+		}
 		return c.catalog.meterVolume(tx, v)
 	})
 
@@ -83,9 +86,10 @@ func (c *Control) UpdateVolume(ctx context.Context, user compute.UserID, id comp
 			return compute.Errorf(compute.Rejected, "size: %d GB cannot shrink to %d", v.SizeGB, *change.SizeGB)
 		}
 
+		before := v.SizeGB
 		set(&v.Name, change.Name)
 		set(&v.SizeGB, change.SizeGB)
-		if err := tx.UpdateVolume(v); err != nil || change.SizeGB == nil {
+		if err := tx.UpdateVolume(v); err != nil || v.SizeGB == before {
 			return err
 		}
 		return c.catalog.meterVolume(tx, v)

@@ -46,6 +46,7 @@ func TestControl_UpdateVolume_IsBilledAtItsSize(t *testing.T) {
 	require.ErrorContains(t, err, "size: 10 GB cannot shrink to 9")
 	_, err = c.UpdateVolume(ctx, "u", v.ID, VolumeChange{SizeGB: new(int64(10))})
 	require.NoError(t, err, "it stays as large")
+	require.Len(t, c.chargesOf(t, v.ID), 1, "and costs what it did")
 	clock.Advance(time.Hour)
 	changed, err = c.UpdateVolume(ctx, "u", v.ID, VolumeChange{SizeGB: new(int64(11))})
 	require.NoError(t, err)

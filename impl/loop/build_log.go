@@ -73,7 +73,7 @@ func (l *buildLog) read(q compute.LogQuery) compute.ReadLog {
 	return func(ctx context.Context, emit compute.EmitLog) error {
 		lines, over, more := l.after(0)
 		at := startOf(lines, q)
-		for {
+		for mark := q.Mark; ; mark = false {
 			for _, line := range lines {
 				if line.Position > at && q.Wants(line.Source) {
 					if err := emit(line); err != nil {
@@ -81,6 +81,11 @@ func (l *buildLog) read(q compute.LogQuery) compute.ReadLog {
 					}
 				}
 				at = max(at, line.Position)
+			}
+			if mark {
+				if err := emit(compute.LogLine{}); err != nil {
+					return err
+				}
 			}
 			if over {
 				return nil

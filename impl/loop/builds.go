@@ -56,7 +56,7 @@ var (
 	errUnpacked  = errors.New("the archive is too large where it is unpacked")
 )
 
-// OpenBuilds makes Builds. What an earlier server left under way has FAILED.
+// OpenBuilds makes Builds. What an earlier server left under way has FAILED, as soon as the store takes it.
 func OpenBuilds(ctx context.Context, c BuildsConfig) (*Builds, error) {
 	if c.Unpacked == 0 {
 		c.Unpacked = compute.BuildUnpacked
@@ -68,22 +68,50 @@ func OpenBuilds(ctx context.Context, c BuildsConfig) (*Builds, error) {
 	b := &Builds{
 		BuildsConfig: c, turns: make(chan struct{}, compute.BuildsAtOnce), live: map[compute.BuildID]*liveBuild{},
 	}
-	b.ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
+	b.ctx, b.stop = context.WithCancel(context.Background()) // whoever started the server has not asked for what builds do
 	var left []compute.Build
 	err := c.Store.Read(ctx, func(tx store.Tx) (err error) {
 		left, err = tx.LiveBuilds()
 		return err
 	})
-	for _, one := range left {
-		if err == nil {
-			_, err = c.Endpoints.MoveBuild(ctx, one.ID, compute.BuildFail, errServer.Error(), nil)
-		}
+	if err == nil {
+		left, err = b.fail(ctx, left)
+	}
+	if compute.CodeOf(err) == compute.Unavailable && len(left) > 0 {
+		c.Log.Warn("builds that the last server left are ended later", "error", err)
+		b.work.Go(func() { b.failLater(left) })
+		err = nil
 	}
 	if err == nil && c.Builder != nil {
 		b.work.Go(b.sweep)
 	}
 
 	return b, err
+}
+
+// fail ends builds that an earlier server left under way, and gives those that it could not end.
+func (b *Builds) fail(ctx context.Context, left []compute.Build) ([]compute.Build, error) {
+	for len(left) > 0 {
+		_, err := b.Endpoints.MoveBuild(ctx, left[0].ID, compute.BuildFail, errServer.Error(), nil)
+		if err != nil && compute.CodeOf(err) != compute.NotFound { // it went with its endpoint
+			return left, err
+		}
+		left = left[1:]
+	}
+	return nil, nil
+}
+
+// failLater does what fail does as soon as the store takes it. What a Close leaves is for the next server.
+func (b *Builds) failLater(left []compute.Build) {
+	var err error
+	for compute.Sleep(b.ctx, compute.SystemClock{}, endRetry) == nil {
+		if left, err = b.fail(b.ctx, left); compute.CodeOf(err) != compute.Unavailable {
+			break
+		}
+	}
+	if err != nil && b.ctx.Err() == nil {
+		b.Log.Error("builds that the last server left could not be ended", "error", err)
+	}
 }
 
 // Close ends what is under way, which the next server finds, and waits for it.

@@ -240,6 +240,33 @@ func TestBuilds_InterruptedOneHasFailedAtTheNextStart(t *testing.T) {
 	require.Equal(t, "i", e.Image)
 }
 
+func TestBuilds_InterruptedOnesKeepNoServerFromStarting(t *testing.T) {
+	t.Parallel()
+	var db *troubled
+	s := newSlipOn(t, func(one store.Store) store.Store {
+		db = &troubled{Store: one}
+		return db
+	}, nil)
+	s.build = waiting
+	ids := []compute.BuildID{s.created(""), s.created("")}
+	for _, id := range ids {
+		s.await(id, compute.BuildBuilding)
+	}
+	require.NoError(t, s.builds.Close())
+
+	db.is.Store(true)
+	s.open()
+	require.NoError(t, s.builds.Close(), "nothing waits for the store")
+	s.open()
+	for _, id := range ids {
+		s.await(id, compute.BuildBuilding)
+	}
+	db.is.Store(false)
+	for _, id := range ids {
+		require.Equal(t, "the server ended while the build was under way", s.await(id, compute.BuildFailed).Error)
+	}
+}
+
 func TestBuilds_ImageGoesWithItsBuild(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, nil)

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -11,7 +12,8 @@ import (
 )
 
 // Clear ends what is on a host and is not to be there any more: containers of pods that ended, or went elsewhere, while nobody could reach
-// the host. It returns once they have ended. What a pod keeps there stays, as long as there is the pod.
+// the host. It returns once they have ended. What a pod keeps there stays, as long as there is the pod, also if it is on another host: then the
+// engine was known by that name. It fails if a pod of another host runs there now.
 func (l *Pods) Clear(ctx context.Context, hostID string, on runtime.Runtime) error {
 	return clearHost(ctx, on, func(id string) (keep, remove bool, err error) {
 		var p compute.Pod
@@ -24,17 +26,28 @@ func (l *Pods) Clear(ctx context.Context, hostID string, on runtime.Runtime) err
 			return false, true, nil
 		case err != nil:
 			return false, false, err
-		case p.HostID != hostID || p.Status == compute.PodTerminated:
+		case p.Status == compute.PodTerminated:
 			return false, true, nil
-		case !p.Status.HoldsHost():
+		case !p.Status.HoldsHost() && p.HostID == hostID:
 			return false, false, nil
 		}
 
 		state, err := on.Inspect(ctx, id)
-		if errors.Is(err, runtime.ErrUnknown) { // there is no more of it than its mount
+		present := err == nil && p.Status.HoldsHost() && state.Generation == p.Generation()
+		switch {
+		case err != nil && !errors.Is(err, runtime.ErrUnknown):
+			return false, false, err
+		case p.HostID != hostID && present: // it would be missed there
+			if !l.Placement.Has(p.HostID) {
+				return false, false, fmt.Errorf("pod %s runs there, of host %s, which is not in the fleet: end it, or give the host its name again", id, p.HostID)
+			}
+			return false, false, fmt.Errorf("pod %s of host %s runs there: both hosts are of one engine", id, p.HostID)
+		case p.HostID != hostID && p.Persistent == nil:
+			return false, true, nil
+		case err != nil: // there is no more of it than its mount
 			return true, false, nil
 		}
-		return state.Generation == p.Generation(), false, err
+		return present, false, nil
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/sim"
+	"github.com/berthdev/berth/store"
 )
 
 func TestPods_ClearEndsWhatShouldNotBeOnAHost(t *testing.T) {
@@ -42,10 +43,20 @@ func TestPods_ClearEndsWhatShouldNotBeOnAHost(t *testing.T) {
 		string(stays): runtime.Starting, string(stopped): runtime.Ended, string(elsewhere): runtime.Ended,
 	}, phases)
 
-	require.NoError(t, y.pods.Clear(t.Context(), "another", host))
+	// As the engine of another host, or of one that was given another name.
+	keeps := y.pod(stopped)
+	keeps.Persistent = &compute.PersistentMount{SizeGB: 1, Path: "/d"}
+	require.NoError(t, y.store.Write(t.Context(), func(tx store.Tx) error {
+		_, err := tx.ChangePod(keeps)
+		return err
+	}))
+	err = y.pods.Clear(t.Context(), "another", host)
+	require.ErrorContains(t, err, "pod "+string(stays)+" of host "+here+" runs there: both hosts are of one engine")
 	ids, err = host.List(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, ids, "all pods are on another host")
+	require.ElementsMatch(t, []string{string(stays), string(stopped)}, ids, "what runs, and what keeps its data")
+	require.NoError(t, host.Remove(t.Context(), string(stays)))
+	require.NoError(t, y.pods.Clear(t.Context(), "another", host))
 }
 
 func TestWorkers_ClearRemovesThoseWithoutARow(t *testing.T) {

@@ -31,6 +31,7 @@ type logs struct {
 	systemAt    int64 // position of the last line of berth
 	pending     []compute.LogLine
 	over        bool
+	missed      bool // the runtime did not answer when it was asked last for what there is
 }
 
 // open finds where the query begins.
@@ -44,16 +45,40 @@ func (l *logs) open(ctx context.Context) (compute.ReadLog, error) {
 // fails or ctx ends. A runtime that does not answer now is asked again.
 func (l *logs) read(ctx context.Context, emit compute.EmitLog) error {
 	l.emit = emit
+	mark := l.query.Mark
 	for {
-		if err := l.catchUp(ctx); err != nil || l.over || l.query.AtOnce {
+		over := l.over // then this is what came between the last look at the container and its end
+		if err := l.catchUp(ctx); err != nil {
 			return err
 		}
-		if err := l.follow(ctx); err != nil {
+		if mark && !l.missed {
+			mark = false
+			if err := emit(compute.LogLine{}); err != nil {
+				return err
+			}
+		}
+		if over || l.over || l.query.AtOnce {
+			return nil
+		}
+		wait := l.follow
+		if l.missed {
+			wait = l.pause
+		}
+		if err := wait(ctx); err != nil {
 			return err
 		}
-		if l.over { // what came between the last look at the container and its end
-			return l.catchUp(ctx)
-		}
+	}
+}
+
+// pause waits until the runtime is asked again.
+func (l *logs) pause(ctx context.Context) error {
+	tick, stop := l.clock.After(logTick)
+	defer stop()
+	select {
+	case <-tick:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -66,7 +91,7 @@ func (l *logs) start(ctx context.Context) (int64, error) {
 
 	var positions []int64
 	if l.query.Wants(compute.LogContainer) {
-		err := l.container(ctx, runtime.LogQuery{Tail: l.query.Tail + 1}, func(line runtime.Line) error {
+		_, err := l.container(ctx, runtime.LogQuery{Tail: l.query.Tail + 1}, func(line runtime.Line) error {
 			positions = append(positions, line.Position)
 			return nil
 		})
@@ -93,10 +118,10 @@ func (l *logs) start(ctx context.Context) (int64, error) {
 	return positions[len(positions)-1-l.query.Tail], nil
 }
 
-// container reads from the runtime. What it does not know, and nobody kept, has written nothing, and what does not answer writes
-// later.
-func (l *logs) container(ctx context.Context, q runtime.LogQuery, emit func(runtime.Line) error) error {
-	err := l.runtime.Logs(ctx, l.id, q, emit)
+// container reads from the runtime. What it does not know, and nobody kept, has written nothing, and what does not answer, which is
+// missed, writes later.
+func (l *logs) container(ctx context.Context, q runtime.LogQuery, emit func(runtime.Line) error) (missed bool, err error) {
+	err = l.runtime.Logs(ctx, l.id, q, emit)
 	switch {
 	case errors.Is(err, runtime.ErrUnknown) && l.kept != nil:
 		lines, err := l.kept(ctx)
@@ -105,12 +130,14 @@ func (l *logs) container(ctx context.Context, q runtime.LogQuery, emit func(runt
 				err = emit(line)
 			}
 		}
-		return err
-	case errors.Is(err, runtime.ErrUnknown) || errors.Is(err, runtime.ErrUnavailable):
-		return nil
+		return false, err
+	case errors.Is(err, runtime.ErrUnknown):
+		return false, nil
+	case errors.Is(err, runtime.ErrUnavailable):
+		return true, nil
 	}
 
-	return err
+	return false, err
 }
 
 // catchUp gives what there is now, of both sources in the order of time.
@@ -119,7 +146,8 @@ func (l *logs) catchUp(ctx context.Context) error {
 		return err
 	}
 	if l.query.Wants(compute.LogContainer) {
-		if err := l.container(ctx, runtime.LogQuery{After: l.containerAt}, l.pass); err != nil {
+		var err error
+		if l.missed, err = l.container(ctx, runtime.LogQuery{After: l.containerAt}, l.pass); err != nil {
 			return err
 		}
 	}
@@ -180,7 +208,7 @@ func (l *logs) follow(ctx context.Context) error {
 			return
 		}
 
-		ended <- l.container(ctx, runtime.LogQuery{After: after, Follow: true}, func(line runtime.Line) error {
+		_, err := l.container(ctx, runtime.LogQuery{After: after, Follow: true}, func(line runtime.Line) error {
 			select {
 			case lines <- line:
 				return nil
@@ -188,6 +216,7 @@ func (l *logs) follow(ctx context.Context) error {
 				return ctx.Err()
 			}
 		})
+		ended <- err
 	}()
 
 	for {

@@ -69,7 +69,7 @@ func TestLogs_OutlastARuntimeThatDoesNotAnswer(t *testing.T) {
 	y := newYard(t)
 	id := y.running(map[string]string{sim.EnvLogEvery: "1s"})
 	y.host.away.Store(true)
-	read, err := y.pods.OpenLog(t.Context(), id, compute.LogQuery{Tail: 100})
+	read, err := y.pods.OpenLog(t.Context(), id, compute.LogQuery{Tail: 100, Mark: true})
 	require.NoError(t, err)
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -90,10 +90,11 @@ func TestLogs_OutlastARuntimeThatDoesNotAnswer(t *testing.T) {
 	y.host.away.Store(false)
 	require.Eventually(t, func() bool {
 		y.clock.Advance(time.Second / 2)
-		return len(lines) >= 3
+		return len(lines) >= 4
 	}, 10*time.Second, time.Millisecond)
 	require.Contains(t, <-lines, "sim: starting")
 	require.Equal(t, "sim: up", <-lines)
+	require.Empty(t, <-lines, "the mark comes after what there was")
 	require.Equal(t, "sim: tick 1", <-lines)
 
 	cancel()

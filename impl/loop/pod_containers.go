@@ -46,8 +46,18 @@ func (l *Pods) adopt(ctx context.Context) (all []compute.PodID, err error) {
 	}
 
 	var failed []error
-	for _, p := range pods {
-		if err := l.resume(ctx, p); err != nil {
+	known := func(p compute.Pod) string {
+		if p.Status == compute.PodProvisioning {
+			return "" // it has no container yet
+		}
+		return string(p.ID)
+	}
+	for p, found := range inspections(ctx, l.Runtime, l.Simulated, pods, known) {
+		if p.Status == compute.PodRunning && !l.Simulated { // what is simulated goes on
+			l.unseen.add(p.ID)
+			l.see(ctx, p.ID, found)
+		}
+		if err := l.resume(ctx, p, found.err); err != nil {
 			failed = append(failed, fmt.Errorf("pod %s: %w", p.ID, err)) // the others need not wait for it
 			continue
 		}
@@ -77,8 +87,11 @@ func (l *Pods) review(ctx context.Context) (all []compute.PodID, err error) {
 // reclaim notes what the containers of before have that are up, also those that are to be stopped. One that has ended has nothing any
 // more, though its pod's row still says what it had. A container of an earlier run of its pod is ended first: the row says what the
 // last run has claimed, which is something else. One that does not end is seen to by the looks at its pod: no look begins before this
-// is done, and the other pods are not to wait for it.
+// is done, and the other pods are not to wait for it. Simulated ones have nothing that another could want.
 func (l *Pods) reclaim(ctx context.Context, ids []string) error {
+	if l.Simulated {
+		return nil
+	}
 	pods := make([]compute.Pod, len(ids)) // those that are no more have the zero one
 	err := l.Store.Read(ctx, func(tx store.Tx) error {
 		for i, id := range ids {
@@ -96,12 +109,16 @@ func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 
 	var ends sync.WaitGroup
 	runs, left := make([]int64, len(ids)), make([]bool, len(ids)) // what may be up of an earlier run, as far as is known
-	for i, p := range pods {
-		id := compute.PodID(ids[i])
-		if l.shared.knows(id) {
-			continue // an earlier try has noted it, and there are looks at it
+
+	var unknown []int // of the others an earlier try has noted it, and there are looks at them
+	for i, id := range ids {
+		if !l.shared.knows(compute.PodID(id)) {
+			unknown = append(unknown, i)
 		}
-		run, up, err := l.upOf(ctx, ids[i])
+	}
+	for i, found := range inspections(ctx, l.Runtime, false, unknown, func(i int) string { return ids[i] }) {
+		id, p := compute.PodID(ids[i]), pods[i]
+		run, up, err := found.up()
 		runs[i] = run
 		switch {
 		case err != nil:
@@ -141,30 +158,25 @@ func (l *Pods) warnOf(ctx context.Context, id compute.PodID, text string, err er
 	}
 }
 
-// upOf reports whether a container is up, and of which run of its pod; with an error, of unknownRun. Simulated ones have nothing that
-// another could want: none counts as up.
-func (l *Pods) upOf(ctx context.Context, id string) (run int64, up bool, err error) {
-	if l.Simulated {
-		return 0, false, nil
-	}
-	state, err := l.Runtime.Inspect(ctx, id)
+// up reports whether a pod's container is up, and of which run; with an error, of unknownRun.
+func (i inspection) up() (run int64, up bool, err error) {
 	switch {
-	case errors.Is(err, runtime.ErrUnknown): // there is no more of it than its mount
+	case errors.Is(i.err, runtime.ErrUnknown): // there is no more of it than its mount
 		return 0, false, nil
-	case err != nil:
-		return unknownRun, false, err
+	case i.err != nil:
+		return unknownRun, false, i.err
 	}
-	return state.Generation, state.Phase != runtime.Ended, nil
+	return i.state.Generation, i.state.Phase != runtime.Ended, nil
 }
 
-// resume starts what should be up and is not known to the runtime, because it ended with the last berth or was being started.
-func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
+// resume starts what should be up and is not known to the runtime, because it ended with the last berth or was being started. err is that
+// of its inspection.
+func (l *Pods) resume(ctx context.Context, p compute.Pod, err error) error {
 	if p.Status == compute.PodProvisioning {
 		return nil
 	}
 	// Its container has that already, perhaps on a host that cannot be reached now, or is started here.
 	free := l.Simulated || l.shared.noteUp(p)
-	_, err := l.Runtime.Inspect(ctx, string(p.ID))
 	if !errors.Is(err, runtime.ErrUnknown) {
 		if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
 			l.warnOf(ctx, p.ID, "it is not known how a pod's container is: it is asked for again", err)
@@ -172,8 +184,8 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 		return nil // it is there, or nobody knows, as its host cannot be reached: it is looked at until it can be, or is lost
 	}
 
-	if !free || l.shared.inDoubt(p) {
-		return nil // a container that is being stopped has its GPU or its address: its look will find nothing, and say so
+	if !free || l.shared.inDoubt(p) || l.dropped(p) {
+		return nil // a container that is being stopped has its GPU or its address, or its host is no more: its look will find nothing, and say so
 	}
 	err = l.start(ctx, p)
 	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
@@ -183,10 +195,21 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 	return err
 }
 
+// dropped reports whether the pod's host, which may have had an engine of its own, is not in the fleet any more: what the pod has is there, and a
+// container elsewhere would be another one.
+func (l *Pods) dropped(p compute.Pod) bool {
+	_, engines := l.Runtime.(runtime.Engines)
+	return engines && !l.Placement.Has(p.HostID)
+}
+
 // place starts the pod's container. A runtime that does not answer is asked again later. If the pod was started again before its
 // container was seen to end, perhaps on another host, that is ended first: it has what somebody else claims now, and nobody else would
 // end it.
 func (l *Pods) place(ctx context.Context, one *podLook) error {
+	if l.dropped(one.pod) {
+		one.pod.EndedBy = compute.EndedByHost
+		return l.fail(one, errors.New(control.LeftReason(one.pod.HostID)))
+	}
 	if !l.Simulated {
 		if l.shared.hasEarlier(one.pod) {
 			if err := l.stop(ctx, one.Key, stopGrace); err != nil {
@@ -218,6 +241,7 @@ func (l *Pods) fail(one *podLook, err error) error {
 func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	p := &one.pod
 	state, err := l.Runtime.Inspect(ctx, string(p.ID))
+	l.see(ctx, p.ID, inspection{state: state, err: err})
 	if err == nil {
 		l.note(ctx, one, state)
 	}
@@ -226,7 +250,10 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	case errors.Is(err, runtime.ErrUnknown):
 		one.Memory.usage = usage{}
 		p.Reason = gone(l.Placement, p.HostID)
-		if l.Placement.Away(p.HostID) != "" {
+		switch {
+		case l.dropped(*p):
+			p.Reason, p.EndedBy = control.LeftReason(p.HostID), compute.EndedByHost
+		case l.Placement.Away(p.HostID) != "":
 			p.EndedBy = compute.EndedByHost
 		}
 		return one.move(compute.PodFailed)
@@ -247,6 +274,9 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 		return one.move(compute.PodFinished)
 	case state.Phase == runtime.Ended:
 		p.Reason = reason(state)
+		if state.Lost {
+			p.EndedBy = compute.EndedByHost
+		}
 		return one.move(compute.PodFailed)
 	}
 

@@ -132,6 +132,9 @@ func (l *Pods) inspectQuickly(ctx context.Context, one *podLook) {
 	}
 
 	one.done = true
+	if state.Phase != runtime.Ended { // else the look that follows sees it
+		l.see(ctx, p.ID, inspection{state: state})
+	}
 	switch {
 	case p.Status == compute.PodStarting && state.Phase == runtime.Starting && p.Reason == state.Reason:
 		one.next, one.until = soon, state.Until

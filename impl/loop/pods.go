@@ -50,6 +50,8 @@ type PodFleet struct {
 	Secrets   OpenSecrets                                                      // nil: there are none
 	Key       func(compute.Pod) string                                         // makes the pod's own key
 	URL       func() string                                                    // base of all interfaces, as what Runtime runs reaches it
+	// LastWall is the time of day when what ran before was last known to run: before this start of the server, it was seen then.
+	LastWall time.Time
 	// Simulated says that containers have nothing that another one could be in want of, and receive nothing: Key and URL may be nil.
 	Simulated bool
 }
@@ -68,6 +70,7 @@ type Pods struct {
 	reconciler *reconcile.Reconciler[compute.PodID, podState]
 	volumes    *reconcile.Reconciler[compute.VolumeID, struct{}]
 	shared     shared
+	unseen     unseen
 }
 
 // NewPods makes the loop.

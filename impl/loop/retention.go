@@ -28,6 +28,7 @@ type Retention struct {
 	Rates     *control.Rates
 	Keyring   *control.Keyring
 	Endpoints *control.Endpoints
+	Control   *control.Control
 	Flash     *control.Flash
 	Pods      time.Duration // how long the row of a terminated pod is kept
 	Webhooks  time.Duration // how long a delivery that is over stays in the log
@@ -70,6 +71,7 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 		reconcile.Sweep{Name: "request counts", Tick: RetentionTick, Do: r.Rates.Forget},
 		reconcile.Sweep{Name: "artifacts", Tick: RetentionTick, Do: r.Flash.Sweep},
 		reconcile.Sweep{Name: "deleted endpoints", Tick: RetentionTick, Do: r.Endpoints.Resume}, // whose deletion failed
+		reconcile.Sweep{Name: "pods on hosts that left", Tick: RetentionTick, Do: r.Control.EndRemoved},
 	)
 }
 

@@ -24,7 +24,7 @@ func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 	require.NoError(t, err)
 
 	r := loop.Retention{
-		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour,
+		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Control: s.ctl, Pods: time.Hour,
 		Webhooks: 12 * time.Hour, Keys: 20 * 24 * time.Hour, Audit: 10 * 24 * time.Hour, Flash: noFlash(t, s.db, s.clock, s.endpoints),
 	}.Sweeps()
 	write := func(f func(store.Tx) error) { require.NoError(t, s.db.Write(t.Context(), f)) }
@@ -93,7 +93,7 @@ func TestRetention_ForgetsRequestsToLogIn(t *testing.T) {
 	rates, err := control.NewRates(t.Context(), s.db, s.clock, compute.Windows(1, 1, 1))
 	require.NoError(t, err)
 	r := loop.Retention{
-		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints,
+		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Control: s.ctl,
 		Flash: noFlash(t, s.db, s.clock, s.endpoints),
 	}.Sweeps()
 	logins := control.NewLogins(s.db, compute.NewIDs(rand.Reader, s.clock), s.clock, s.keyring)
@@ -117,7 +117,7 @@ func TestRetention_SumsChargesUpToABorderOfDays(t *testing.T) {
 	rates, err := control.NewRates(t.Context(), s.db, s.clock, compute.Windows(1, 1, 1))
 	require.NoError(t, err)
 	r := loop.Retention{
-		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints,
+		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Control: s.ctl,
 		Pods: time.Hour, Webhooks: time.Hour, Keys: time.Hour, Audit: time.Hour, Flash: noFlash(t, s.db, s.clock, s.endpoints),
 	}
 	const day, many = 24 * time.Hour, 1200 // more than two transactions sum
@@ -245,4 +245,23 @@ func (noArtifacts) Has(compute.FlashBuildID) bool { return false }
 func (noArtifacts) Keep(known func() ([]compute.FlashBuildID, error)) error {
 	_, err := known()
 	return err
+}
+
+func TestRetention_EndsWhatIsOnHostsThatLeft(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0, nil)
+	rates, err := control.NewRates(t.Context(), s.db, s.clock, compute.Windows(1, 1, 1))
+	require.NoError(t, err)
+	pod, err := s.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
+	require.NoError(t, err)
+	require.NoError(t, s.db.Write(t.Context(), func(tx store.Tx) error { return tx.SetHostChange(compute.HostChange{ID: "h", Removed: true}) }))
+	s.begin() // as after a start that could not write
+
+	require.NoError(t, loop.Retention{
+		Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Control: s.ctl,
+		Flash: noFlash(t, s.db, s.clock, s.endpoints),
+	}.Sweeps().StepAll(t.Context()))
+	pod, err = s.ctl.GetPod(t.Context(), "u", pod.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{compute.PodError, "its host h left the fleet"}, []any{pod.Status, pod.Reason})
 }

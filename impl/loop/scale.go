@@ -14,6 +14,9 @@ import (
 type decision struct {
 	start int                // workers to be started
 	stop  []compute.WorkerID // workers to be stopped
+	leave []compute.WorkerID // workers to be stopped once they hold no job: they get no other one
+
+	standIn bool // the one that is to be started stands in for one of an earlier release
 }
 
 // beginning reports whether the worker was started and has sent no request yet. One that is throttled waits for room, which another one
@@ -24,9 +27,13 @@ func beginning(w queue.WorkerView) bool {
 
 // decide says how many workers the endpoint gets and which of its workers go: those that are to be replaced, and those that
 // have idled for long enough and that nobody needs, or that are made of an earlier release; those over the maximum at once. It starts one only for what no
-// worker that has yet to ask will take, so that two decisions in a row do not start two for the same job.
-func decide(d queue.Demand, now time.Time) (out decision) {
+// worker that has yet to ask will take, so that two decisions in a row do not start two for the same job. The relief is what is
+// remembered of workers of an earlier release that are replaced under load; the cause is why the endpoint gets no worker now, empty if it does.
+func decide(d queue.Demand, r *relief, cause compute.PauseCause, now time.Time) (out decision) {
 	e := d.Endpoint
+	if r.version != e.Version {
+		*r = relief{version: e.Version}
+	}
 	if d.Gone {
 		for _, w := range d.Workers {
 			out.stop = append(out.stop, w.ID)
@@ -34,15 +41,18 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 		return out
 	}
 
-	have, asking := 0, 0
+	have, asking, leaving := 0, 0, 0
 	for _, w := range d.Workers {
 		switch {
 		case w.Draining:
 		case w.Leaving:
 			out.stop = append(out.stop, w.ID)
+			if w.Stale && w.Status == compute.WorkerRunning { // it may be for long
+				leaving++
+			}
 		default:
 			have++
-			if beginning(w) || w.Status == compute.WorkerIdle && w.Unseen {
+			if beginning(w) && !w.Stale || w.Status == compute.WorkerIdle && w.Unasked { // one of an earlier release may never come up
 				asking++
 			}
 		}
@@ -60,16 +70,18 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 
 	want = min(max(want, e.WorkersMin), e.WorkersMax)
 	if e.Type == compute.LoadBalancer {
-		return balance(d, want, now)
+		return balance(d, want, r, cause, now)
 	}
-	out.start = max(0, want-have)
-	out.stop = append(out.stop, unwanted(d, have, max(want, e.WorkersMin), now)...)
+	out.start = max(0, min(want, e.WorkersMax-leaving)-have)
+	out.stop = append(out.stop, unwanted(d, have, max(want, e.WorkersMin), r.standIn, now)...)
+	relieve(d, r, cause, &out)
 	return out
 }
 
 // unwanted gives the workers of a queue that go of the so many that it has, of which it is to keep some (rule serverless.workers.order). One
 // that begins goes only in the place of one that is ready and could go, or over the maximum: else it would be started again for the next job.
-func unwanted(d queue.Demand, have, keep int, now time.Time) (ids []compute.WorkerID) {
+// The stand-in for one of an earlier release is one more until it is up.
+func unwanted(d queue.Demand, have, keep int, standIn compute.WorkerID, now time.Time) (ids []compute.WorkerID) {
 	rested := func(w queue.WorkerView) bool {
 		return w.Status == compute.WorkerIdle && now.Sub(w.IdleSince) >= d.Endpoint.IdleTimeout
 	}
@@ -88,6 +100,9 @@ func unwanted(d queue.Demand, have, keep int, now time.Time) (ids []compute.Work
 			ids = append(ids, w.ID)
 			continue
 		}
+		if w.ID == standIn && beginning(w) {
+			keep++
+		}
 		ready = ready || rested(w)
 		all = append(all, w)
 	}
@@ -95,7 +110,7 @@ func unwanted(d queue.Demand, have, keep int, now time.Time) (ids []compute.Work
 	for _, w := range firstToGo(all) {
 		begins, spare := beginning(w), have > keep
 		surplus := have > d.Endpoint.WorkersMax && (begins || w.Status == compute.WorkerIdle)
-		if surplus || spare && (w.Status == compute.WorkerThrottled || rested(w) || begins && ready) {
+		if surplus || spare && w.ID != standIn && (w.Status == compute.WorkerThrottled || rested(w) || begins && ready) {
 			have--
 			ids = append(ids, w.ID)
 		}
@@ -191,9 +206,9 @@ func unneeded(d queue.Demand, stopped []compute.WorkerID, needed int) (ids []com
 // balance decides for an endpoint that balances load, which is to have so many workers. Workers of an earlier release go one by one, each as
 // soon as one of the latest stands in for it, or at once where there is room for no other: a worker that goes answers what it has, and
 // requests that find none wait. Those that are not healthy count, so that no failing one makes more.
-func balance(d queue.Demand, want int, now time.Time) (out decision) {
+func balance(d queue.Demand, want int, r *relief, cause compute.PauseCause, now time.Time) (out decision) {
 	e := d.Endpoint
-	have, stale, ready, coming, serving := 0, 0, 0, 0, 0
+	have, stale, ready, coming, serving, going, unplaced := 0, 0, 0, 0, 0, 0, 0
 	rested := func(w queue.WorkerView) bool {
 		return w.Requests == 0 && !beginning(w) && now.Sub(w.IdleSince) >= e.IdleTimeout
 	}
@@ -201,7 +216,9 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 	for _, w := range d.Workers {
 		switch {
 		case w.Draining:
+			going++
 		case w.Leaving:
+			going++
 			out.stop = append(out.stop, w.ID)
 		default:
 			have++
@@ -213,6 +230,9 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 				stale++
 			case beginning(w):
 				coming++
+				if w.Status == compute.WorkerThrottled {
+					unplaced++
+				}
 			case serves(w):
 				ready++
 				resting = resting || rested(w)
@@ -223,8 +243,16 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 	missing := max(0, want-(have-stale))
 	out.start = min(missing, max(0, e.WorkersMax-have))
 	retire := min(stale, max(0, stale+ready-want))
-	if retire == 0 && stale > 0 && missing > 0 && out.start == 0 && coming == 0 {
+	full := cause == compute.PauseFull || unplaced > 0
+	if stale == 0 || ready > r.served { // the one that got the room serves
+		r.done()
+	}
+	switch {
+	case retire > 0 || stale == 0:
+	case missing > 0 && out.start == 0 && coming == 0:
 		retire = 1
+	case full && going == 0 && coming == unplaced && !r.cleared: // no other one goes for the same room, whoever takes it
+		retire, r.cleared, r.served = 1, true, ready
 	}
 
 	for _, w := range leastBusy(d.Workers) {
@@ -238,7 +266,8 @@ func balance(d queue.Demand, want int, now time.Time) (out decision) {
 		early := beginning(w) && !w.Stale && resting && serving > want && ready+coming > want // one that is ready would go, and it be kept
 		surplus := have > e.WorkersMax
 		replaced := w.Stale && retire > 0
-		if !surplus && !replaced && !early && (!spare || !rested(w) && w.Status != compute.WorkerThrottled) {
+		roomless := w.Status == compute.WorkerThrottled && (w.Stale || stale == 0) // else it gets the room of one that is to be replaced
+		if !surplus && !replaced && !early && (!spare || !rested(w) && !roomless) {
 			continue
 		}
 

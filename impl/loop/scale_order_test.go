@@ -66,10 +66,10 @@ func TestDecide_WhatWorkersAreWorthForAQueue(t *testing.T) {
 	byCount.Scaler, byCount.ScalerValue = compute.ByCount, 0
 	rested, fresh := c.one("i", compute.WorkerIdle, 10*time.Second), c.one("f", compute.WorkerIdle, 9*time.Second)
 	unplaced, start := c.one("u", compute.WorkerThrottled, 0), c.one("s", compute.WorkerInitializing, 0)
-	unseen := fresh
-	unseen.Unseen = true
-	busyUnseen := c.one("b", compute.WorkerRunning, 0)
-	busyUnseen.Unseen = true
+	unasked := fresh
+	unasked.Unasked = true
+	busyUnasked := c.one("b", compute.WorkerRunning, 0)
+	busyUnasked.Unasked = true
 	draining := rested
 	draining.ID, draining.Draining = "d", true
 
@@ -77,18 +77,18 @@ func TestDecide_WhatWorkersAreWorthForAQueue(t *testing.T) {
 		demand queue.Demand
 		want   decision
 	}{
-		"one that is up and has not asked yet takes an overdue job": {queue.Demand{Endpoint: e, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{unseen}}, decision{}},
+		"one that is up and has not asked yet takes an overdue job": {queue.Demand{Endpoint: e, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{unasked}}, decision{}},
 		"one that has asked does not":                               {queue.Demand{Endpoint: e, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{fresh}}, decision{start: 1}},
-		"one that works does not":                                   {queue.Demand{Endpoint: e, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{busyUnseen}}, decision{start: 1}},
+		"one that works does not":                                   {queue.Demand{Endpoint: e, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{busyUnasked}}, decision{start: 1}},
 		"those that are started are no fewer for jobs to come":      {queue.Demand{Endpoint: e, Waiting: 1, Workers: []queue.WorkerView{start, unplaced}}, decision{}},
 		"a scaler of less than one job counts for one":              {queue.Demand{Endpoint: byCount, Waiting: 2, Held: 1}, decision{start: 3}},
 		"one of an earlier release that finds no room is replaced":  {queue.Demand{Endpoint: least, Workers: []queue.WorkerView{stale(unplaced)}}, decision{stop: []compute.WorkerID{"u"}}},
-		"but not while jobs wait":                                   {queue.Demand{Endpoint: least, Waiting: 1, Workers: []queue.WorkerView{stale(rested)}}, decision{}},
+		"but while jobs wait another one comes first":               {queue.Demand{Endpoint: least, Waiting: 1, Workers: []queue.WorkerView{stale(rested)}}, decision{start: 1, standIn: true}},
 		"one that stays is none too many beside it":                 {queue.Demand{Endpoint: least, Workers: []queue.WorkerView{stale(c.one("o", compute.WorkerIdle, time.Hour)), rested}}, decision{stop: []compute.WorkerID{"o"}}},
 		"one that is being stopped is not stopped again":            {queue.Demand{Endpoint: e, Workers: []queue.WorkerView{draining, rested}}, decision{stop: []compute.WorkerID{"i"}}},
 		"nor does it make others wait for it":                       {queue.Demand{Endpoint: least, Workers: []queue.WorkerView{draining, start}}, decision{}},
 	} {
-		require.Equal(t, d.want, decide(d.demand, c.now), name)
+		require.Equal(t, d.want, decide(d.demand, &relief{}, "", c.now), name)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestDecide_WhatWorkersAreWorthWhereLoadIsBalanced(t *testing.T) {
 		"one that is being stopped counts for nothing":           {most(3, 1), 0, []queue.WorkerView{draining, idle}, decision{}},
 		"one that is to go makes no other one go":                {most(3, 1), 0, []queue.WorkerView{leaving, idle}, decision{stop: []compute.WorkerID{"v"}}},
 	} {
-		require.Equal(t, d.want, decide(queue.Demand{Endpoint: d.e, Held: d.held, Workers: d.workers}, c.now), name)
+		require.Equal(t, d.want, decide(queue.Demand{Endpoint: d.e, Held: d.held, Workers: d.workers}, &relief{}, "", c.now), name)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestDecide_WhoStartsAndWhoStops(t *testing.T) {
 		"no more by count than they need":             {queue.Demand{Endpoint: byCount, Waiting: 1, Held: 3, Workers: []queue.WorkerView{running, idle}}, decision{stop: []compute.WorkerID{"i"}}},
 		"one that is to be replaced goes":             {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{leaving}}, decision{start: 1, stop: []compute.WorkerID{"r"}}},
 		"a stale worker goes once it idled":           {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{stale}}, decision{stop: []compute.WorkerID{"i"}}},
-		"a stale worker is not interrupted":           {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{staleAndBusy}}, decision{}},
+		"a stale worker is not interrupted":           {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{staleAndBusy}}, decision{start: 1, standIn: true}},
 		"a stale worker idles as long as any":         {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{staleAndFresh}}, decision{}},
 		"those over the maximum go at once":           {queue.Demand{Endpoint: full, Workers: []queue.WorkerView{running, fresh, starting}}, decision{stop: []compute.WorkerID{"s", "f"}}},
 		"over the maximum one that is started goes for one that is ready": {
@@ -78,7 +78,7 @@ func TestDecide_WhoStartsAndWhoStops(t *testing.T) {
 		"half a second is a queue delay":                       {queue.Demand{Endpoint: compute.Endpoint{WorkersMax: 2, ScalerValue: 0.5}, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{running}}, decision{start: 1}},
 		"one that is being stopped does not count":             {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{draining}}, decision{start: 1}},
 	} {
-		require.Equal(t, c.want, decide(c.d, now), name)
+		require.Equal(t, c.want, decide(c.d, &relief{}, "", now), name)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestDecide_WhoGoesWhereLoadIsBalanced(t *testing.T) {
 			with(least, 0, 0, stale(idle), stale(worker("j", compute.WorkerIdle, 0, time.Hour)), starting), decision{stop: []compute.WorkerID{"i"}},
 		},
 	} {
-		require.Equal(t, c.want, decide(c.d, now), name)
+		require.Equal(t, c.want, decide(c.d, &relief{}, "", now), name)
 	}
 }
 

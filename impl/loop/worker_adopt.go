@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -21,11 +22,11 @@ func (l *Workers) adoptedOf(declared bool) *atomic.Bool {
 	return &l.adopted[1]
 }
 
-// list takes up, once for each runtime, the workers of before: those whose containers are still up go on, with the jobs
-// that they hold; of all others every trace is removed. It is tried again until the runtime answers. After that it is looked from
-// time to time for what was missed, such as a container that the engine made for a call of a berth that was killed, and what else was made for
-// workers that the runtime has no more is removed. Workers are hinted
-// as they are taken up: there are no others to be given.
+// list takes up, once for each runtime, the workers of before: those whose containers are still up go on, with the jobs that they hold, and
+// so do those that a cluster goes on to start; of all others every trace is removed. It is tried again until the runtime answers. After that
+// it is looked from time to time for what was missed, such as a container that the engine made for a call of a berth that was killed, and
+// what else was made for workers that the runtime has no more is removed. Workers are hinted as they are taken up: there are no others to be
+// given.
 func (l *Workers) list(ctx context.Context, first bool) (_ []compute.WorkerID, err error) {
 	endpoints := map[compute.EndpointID]compute.Endpoint{}
 	for _, d := range l.Queue.Demands() {
@@ -83,13 +84,11 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 	}
 
 	var failed []error
+	rows = slices.DeleteFunc(rows, func(w compute.Worker) bool { return endpoints[w.EndpointID].Declared != declared || l.has(w.ID) })
 	left := map[compute.WorkerID]bool{} // those whose rows are still there, with what they claim
-	for _, w := range rows {
-		e, known := endpoints[w.EndpointID]
-		if e.Declared != declared || l.has(w.ID) {
-			continue
-		}
-		done, err := l.adopt(ctx, r, w, known, keys[w.ID])
+	for w, found := range inspections(ctx, r, l.simulates(r), rows, func(w compute.Worker) string { return string(w.ID) }) {
+		_, known := endpoints[w.EndpointID]
+		done, err := l.adopt(ctx, r, w, found, known, keys[w.ID])
 		left[w.ID] = !done || err != nil
 		if err != nil {
 			failed = append(failed, fmt.Errorf("worker %s: %w", w.ID, err))
@@ -108,12 +107,13 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 	return errors.Join(failed...)
 }
 
-// adopt takes up a worker of before whose container is up, or may be; of any other it removes every trace but the container that has
+// adopt takes up a worker of before whose container was found to be up or to come up, or may be up; of any other it removes every trace but the container that has
 // ended. It reports false if that is to be tried again, as the runtime did not do its part. An error is of the store.
-func (l *Workers) adopt(ctx context.Context, r runtime.Runtime, w compute.Worker, known bool, key compute.KeyID) (done bool, err error) {
-	state, stateErr := r.Inspect(ctx, string(w.ID))
+func (l *Workers) adopt(ctx context.Context, r runtime.Runtime, w compute.Worker, found inspection, known bool, key compute.KeyID) (done bool, err error) {
+	state, stateErr := found.state, found.err
 	unclear := stateErr != nil && !errors.Is(stateErr, runtime.ErrUnknown)
-	if known && key != "" && (unclear || stateErr == nil && state.Phase == runtime.Up) {
+	goesOn := stateErr == nil && (state.Phase == runtime.Up || state.Phase == runtime.Starting && !l.simulates(r))
+	if known && key != "" && (unclear || goesOn) {
 		// One whose host cannot be reached, or says nothing of it, is looked at until it can be, or is lost.
 		l.containers.Update(w.ID, func(one *worker) {
 			*one = worker{endpoint: w.EndpointID, host: w.HostID, key: key, runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
@@ -153,7 +153,7 @@ func (l *Workers) removeLeft(ctx context.Context, r runtime.Runtime, id compute.
 
 // unseen bills a worker that did not outlive berth up to when it was seen last.
 func (l *Workers) unseen(ctx context.Context, id compute.WorkerID) {
-	if err := l.Store.Write(ctx, func(tx store.Tx) error { return tx.CloseUnseen(string(id)) }); err != nil {
+	if err := l.Store.Write(ctx, func(tx store.Tx) error { return tx.CloseUnseen(string(id), tx.Wall()) }); err != nil {
 		l.Log.Error("worker's charge could not be closed", "worker", id, "error", err)
 	}
 }

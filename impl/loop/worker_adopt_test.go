@@ -62,3 +62,24 @@ func TestWorkers_NoneIsSeenBeforeAllWereTakenUp(t *testing.T) {
 		require.Equal(t, s.clock.Now(), charge(w.ID).SeenAt, "all others are seen again")
 	}
 }
+
+// A cluster goes on to start what it was asked for.
+func TestWorkers_ThatAreComingUpOutliveARestart(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, nil)
+	s.step(0)
+	_, before := s.seen()
+	s.begin()
+	s.step(time.Second)
+	statuses, now := s.seen()
+	require.Equal(t, before, now)
+	require.Equal(t, []compute.WorkerStatus{initializing}, statuses)
+	require.Zero(t, s.rows()[0].StartedAt)
+
+	s.step(sim.DefaultBoot)
+	require.NotZero(t, s.rows()[0].StartedAt)
+	require.NoError(t, s.queue.Ping("u", s.e.ID, before[0], nil))
+	statuses, now = s.seen()
+	require.Equal(t, before, now)
+	require.Equal(t, []compute.WorkerStatus{compute.WorkerIdle}, statuses)
+}

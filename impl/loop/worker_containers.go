@@ -29,6 +29,9 @@ func (l *Workers) runtimeOf(e compute.Endpoint) runtime.Runtime {
 	return l.Runtime
 }
 
+// simulates reports whether nothing runs on the runtime.
+func (l *Workers) simulates(r runtime.Runtime) bool { return l.Simulated && r == l.Runtime }
+
 // On gives what commands in the endpoint's workers run on.
 func (l *Workers) On(e compute.Endpoint) runtime.Execer { return l.runtimeOf(e) }
 
@@ -36,7 +39,7 @@ func (l *Workers) On(e compute.Endpoint) runtime.Execer { return l.runtimeOf(e) 
 func (l *Workers) Starting() bool {
 	for _, id := range l.containers.Keys() {
 		w, ok := l.containers.Memory(id)
-		if ok && w.ending == nil && (!l.Simulated || w.runtime != l.Runtime) && l.Queue.Initializing(w.endpoint, id) {
+		if ok && w.ending == nil && !l.simulates(w.runtime) && l.Queue.Initializing(w.endpoint, id) {
 			return true
 		}
 	}
@@ -49,14 +52,15 @@ type worker struct {
 	host     string // empty: it holds none
 	key      compute.KeyID
 	runtime  runtime.Runtime
-	started  time.Time
-	starting bool // the runtime may not know it yet
+	started  time.Time // from then on its limit counts
+	starting bool      // the runtime may not know it yet
 	up       bool
 	upAt     time.Time     // when it comes up, where that is known; zero: it is not, or it is up
 	warms    time.Duration // by a script, from when it is up until it is ready
 	ready    time.Time     // by that; zero: nobody says
 	waits    string        // what it waits for, while it does not come up; empty: for nothing that is known
 	unplaced bool          // and no host holds it
+	fetching bool          // its image is being brought to its host
 
 	ports []compute.PublishedPort // where it is reached, once it is up
 
@@ -67,8 +71,21 @@ type worker struct {
 	gone    bool                 // there is no trace of it
 }
 
-// start places a worker and starts it with a key of its own. The cause is control.ErrFull when nothing can hold it.
-func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.WorkerID) error {
+// start places a worker and starts it with a key of its own, as the endpoint's row says; one that is deleted gets none. The cause is
+// control.ErrFull when nothing can hold it.
+func (l *Workers) start(ctx context.Context, of compute.EndpointID, id compute.WorkerID) error {
+	var e compute.Endpoint
+	err := l.Store.Read(ctx, func(tx store.Tx) (err error) {
+		e, err = tx.Endpoint(of)
+		return err
+	})
+	switch {
+	case compute.CodeOf(err) == compute.NotFound || err == nil && !e.DeletedAt.IsZero():
+		return nil // the queue hears of it in a moment
+	case err != nil:
+		return err
+	}
+
 	starting := worker{endpoint: e.ID, runtime: l.runtimeOf(e), started: l.Clock.Now(), starting: true}
 	l.containers.Update(id, func(one *worker) { *one = starting }) // before there is a row, which would be nobody's
 	w, mount, err := l.Placement.StartWorker(ctx, id, e, func(w compute.Worker) error {
@@ -210,6 +227,9 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 	}
 
 	state, err := w.runtime.Inspect(ctx, string(id))
+	if err == nil {
+		l.fetches(w, state)
+	}
 	w.upAt = time.Time{}
 	if err == nil && state.Phase == runtime.Starting {
 		w.upAt = state.Until
@@ -247,6 +267,14 @@ func (l *Workers) waits(ctx context.Context, id compute.WorkerID, w *worker, sta
 	l.Queue.WorkerWaits(w.endpoint, id, w.waits, w.unplaced)
 }
 
+// fetches notes whether the worker's image is being brought to its host. The time in which it has to send a request begins when it is there.
+func (l *Workers) fetches(w *worker, state runtime.State) {
+	if w.fetching && !state.Fetching {
+		w.started = l.Clock.Now()
+	}
+	w.fetching = state.Fetching
+}
+
 // cameUp notes that the worker is up.
 func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w *worker, at time.Time) error {
 	err := l.Store.Write(ctx, func(tx store.Tx) error {
@@ -257,7 +285,7 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w *worker, at
 	})
 	if err == nil {
 		w.up = true
-		simulated := l.Simulated && w.runtime == l.Runtime
+		simulated := l.simulates(w.runtime)
 		if scripted := simulated && l.Scripts.of(w.endpoint) != nil; scripted {
 			w.ready = at.Add(w.warms - compute.Lag(l.Clock))
 			l.scriptedUp.Store(true)
@@ -273,17 +301,23 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w *worker, at
 func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w *worker, state runtime.State) {
 	l.Log.Warn("worker ended by itself", "endpoint", w.endpoint, "worker", id, "exit", state.ExitCode, "reason", state.Reason)
 	proven := l.Queue.Proven(w.endpoint, id)
-	l.Queue.SetCondition(w.endpoint, id, queue.Unhealthy, "it has ended")
-	if proven || l.Clock.Now().Sub(w.started) > lastBackoff {
+	now := l.Clock.Now()
+	pauses := func(reason string) {
+		if !proven {
+			l.endpoints.Update(w.endpoint, func(s *scaling) { s.backOff(now, "worker "+string(id)+": "+reason) })
+		}
+	}
+	if proven || now.Sub(w.started) > lastBackoff {
 		l.endpoints.Update(w.endpoint, (*scaling).resetBackoff)
 	}
 	why := endOf(state)
+	pauses(why.why)
+	l.Queue.SetCondition(w.endpoint, id, queue.Unhealthy, "it has ended")
+	l.Queue.Refuse(w.endpoint, id) // another one may be started from now on, which is to find the pause
+
 	end := l.endedWorker(ctx, id, *w, why)
 	w.ending, w.stopped, w.unpaid, w.end = &why, true, true, &end
-	if !proven {
-		now := l.Clock.Now()
-		l.endpoints.Update(w.endpoint, func(s *scaling) { s.backOff(now, "worker "+string(id)+": "+end.Reason) })
-	}
+	pauses(end.Reason)
 }
 
 // stop drains the worker, then has its container end. Its polls end first: a job given to a worker that was asked to end would be

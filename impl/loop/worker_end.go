@@ -35,6 +35,22 @@ func (e ending) grace() time.Duration {
 	return stopGrace
 }
 
+// limit is how long after its start the worker is given up, as it is now.
+func (w worker) limit() time.Duration {
+	if w.fetching {
+		return fetchLimit
+	}
+	return initLimit
+}
+
+// late is the ending of a worker that was not in time: what it did instead is for one whose image is there.
+func (w worker) late(did string) ending {
+	if w.fetching {
+		return ending{why: "the worker's image was not brought to its host within " + w.limit().String(), alone: true}
+	}
+	return ending{why: "the worker " + did + " within " + w.limit().String(), alone: true}
+}
+
 // endOf reports why a worker ended by itself.
 func endOf(s runtime.State) ending {
 	e := ending{alone: true, started: s.StartedAt, why: "the worker's container did not come up"}

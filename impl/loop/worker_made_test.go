@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
 )
 
 func TestWorkers_LoginIsOpenedWhenTheRuntimeAsks(t *testing.T) {
@@ -30,7 +32,7 @@ func TestWorkers_LoginIsOpenedWhenTheRuntimeAsks(t *testing.T) {
 	}
 	e := s.e
 	e.RegistryID, e.WorkersMin = "r", 1
-	s.queue.SetEndpoint(e)
+	s.set(e)
 	s.step(0)
 	require.Zero(t, opened)
 
@@ -57,7 +59,7 @@ func TestWorkers_OfAFlashEnvironmentGetItsArtifact(t *testing.T) {
 	}
 	e := s.e
 	e.Environment, e.WorkersMin = "fe", 1
-	s.queue.SetEndpoint(e)
+	s.set(e)
 	s.step(0)
 	require.Nil(t, h.last.Load())
 	require.Empty(t, s.rows())
@@ -67,7 +69,7 @@ func TestWorkers_OfAFlashEnvironmentGetItsArtifact(t *testing.T) {
 	s.step(time.Second)
 	require.Equal(t, "/data/fe", h.last.Load().Artifact)
 	e.WorkersMin, e.Environment = 2, ""
-	s.queue.SetEndpoint(e)
+	s.set(e)
 	s.step(0)
 	require.Empty(t, h.last.Load().Artifact, "that of no other one")
 }
@@ -81,7 +83,7 @@ func TestWorkers_KnowHowLargeTheirNetworkVolumeIs(t *testing.T) {
 	require.NoError(t, err)
 	e := s.e
 	e.VolumeIDs, e.WorkersMin = []compute.VolumeID{v.ID}, 1
-	s.queue.SetEndpoint(e)
+	s.set(e)
 	s.step(0)
 	require.Equal(t, &compute.NetworkMount{VolumeID: v.ID, Path: "/runpod-volume"}, h.last.Load().Network)
 	require.EqualValues(t, 13, h.last.Load().NetworkGB)
@@ -220,4 +222,29 @@ func TestWorkers_WithGPUsAreLimitedToTheirShareOfTheHost(t *testing.T) {
 	require.EqualValues(t, 2, given.GPUs.Count)
 	require.EqualValues(t, 16, given.VCPUs)
 	require.EqualValues(t, 64<<30, given.MemoryBytes)
+}
+
+func TestWorkers_AreMadeOfTheRowOfTheirEndpoint(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"A": strings.Repeat("x", 100_000)}
+	s := serve(t, 0, env)
+	h := &host{Fleet: s.containers}
+	s.workers.Runtime = h
+	e := s.e
+	e.WorkersMin, e.Args, e.Ports = 1, "serve it", []string{"1/tcp"}
+	s.set(e)
+	require.Empty(t, s.queue.Demands()[0].Endpoint.Env)
+	s.step(0)
+	made := h.last.Load()
+	require.Equal(t, []any{env["A"], "i", "serve it", e.Ports}, []any{made.Env["A"], made.Image, made.Args, made.Ports})
+
+	e.WorkersMin, e.DeletedAt = 2, s.clock.Now()
+	s.set(e)
+	h.last.Store(nil)
+	s.step(0)
+	require.Nil(t, h.last.Load(), "it is being deleted, and the queue does not know it yet")
+	require.NoError(t, s.db.Write(t.Context(), func(tx store.Tx) error { return tx.DeleteEndpoint(e.ID) }))
+	s.step(time.Second)
+	require.Nil(t, h.last.Load(), "nor is one started of an endpoint that is no more")
+	require.Zero(t, s.workers.Pause(e.ID))
 }

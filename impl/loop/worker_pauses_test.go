@@ -299,6 +299,7 @@ func TestWorkers_ThatDidNotOutliveARestartSayWhy(t *testing.T) {
 			s.clock.Advance(time.Minute)
 		}
 		s.begin()
+		s.workers.Simulated = true
 		s.step(0)
 		all, err := s.endpoints.EndedWorkers(t.Context(), "u", s.e.ID)
 		require.NoError(t, err)
@@ -329,7 +330,7 @@ func TestWorkers_ThatFailedLongAgoAreForgiven(t *testing.T) {
 		least := func(n int) {
 			e := s.e
 			e.WorkersMin = n
-			s.queue.SetEndpoint(e)
+			s.set(e)
 		}
 		least(0)
 		s.step(s.workers.Pause(s.e.ID).Until.Sub(s.clock.Now()) + after)

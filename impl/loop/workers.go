@@ -33,8 +33,11 @@ const pauseMemory = initLimit + 3*time.Minute
 // fullPause is how long an endpoint waits whose worker nothing can hold, before room is looked for again.
 const fullPause = time.Second
 
-// initLimit is how long a worker may take from its start to its first word.
-const initLimit = 7 * time.Minute
+// How long a worker may take.
+const (
+	initLimit  = 7 * time.Minute // from its start, or from when its image is there, to its first word
+	fetchLimit = time.Hour       // to get its image
+)
 
 // Fleet is what the workers loop works with.
 type Fleet struct {
@@ -87,6 +90,7 @@ type scaling struct {
 	pause   pause
 	missing []compute.WorkerID // the ids that those get who should be there
 	needs   needs              // of an endpoint that balances load
+	relief  relief
 }
 
 // pause is why an endpoint gets no worker now.
@@ -210,7 +214,7 @@ func (l *Workers) Next() time.Time {
 
 	for _, id := range l.containers.Keys() {
 		w, _ := l.containers.Memory(id)
-		note(w.started.Add(initLimit))
+		note(w.started.Add(w.limit()))
 	}
 	return next
 }
@@ -242,12 +246,19 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling, now tim
 		s.pause = pause{}
 	}
 	l.giveUp(d, s, now)
-	out := decide(d, now)
+	var cause compute.PauseCause
+	if len(s.missing) > 0 || now.Before(s.pause.until) {
+		cause = s.pause.cause
+	}
+	out := decide(d, &s.relief, cause, now)
 	if e.Type == compute.LoadBalancer && !d.Gone {
 		out.stop = append(out.stop, unneeded(d, out.stop, s.needs.most(byCount(d), now, e.IdleTimeout))...)
 	}
 	for _, id := range out.stop {
 		l.stop(e.ID, id, ending{why: "the worker was not needed any more, or was to be replaced"})
+	}
+	for _, id := range out.leave {
+		l.Queue.Leave(e.ID, id)
 	}
 
 	ids := l.idsFor(s, out.start)
@@ -256,9 +267,12 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling, now tim
 	}
 
 	for len(ids) > 0 && !now.Before(s.pause.until) {
-		err := l.start(ctx, e, ids[0])
+		err := l.start(ctx, e.ID, ids[0])
 		switch {
 		case err == nil:
+			if s.relief.standIn == "" && (out.standIn || s.relief.cleared) {
+				s.relief.standIn = ids[0]
+			}
 			ids = ids[1:]
 		case errors.Is(err, control.ErrFull):
 			l.throttle(d, s, err)
@@ -291,9 +305,6 @@ func (l *Workers) logMissing(e compute.EndpointID, s *scaling) {
 	l.Queue.SetAbsent(e, absent)
 }
 
-// silentStart is the ending of a worker that was started and sent no request.
-var silentStart = ending{why: "the worker sent no request within " + initLimit.String(), alone: true}
-
 // silence is the ending of a worker that was at work and says nothing any more.
 var silence = ending{why: "the worker was up and sent no request for too long", alone: true}
 
@@ -306,15 +317,16 @@ func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 			if since.IsZero() && w.Status == compute.WorkerInitializing { // nobody could ask it yet
 				since = known.started
 			}
-			if ok && !w.Draining && !w.Leaving && !since.IsZero() && now.Sub(since) >= initLimit {
-				l.giveUpSick(d.Endpoint.ID, w, s, now)
+			if ok && !w.Draining && !w.Leaving && !since.IsZero() && now.Sub(since) >= known.limit() {
+				l.giveUpSick(d.Endpoint.ID, w, known, s, now)
 			}
 			continue
 		}
-		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
-			l.Log.Error("worker never sent a request", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
-			s.backOff(now, "worker "+string(w.ID)+": "+silentStart.why)
-			l.stop(d.Endpoint.ID, w.ID, silentStart)
+		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= known.limit() {
+			why := known.late("sent no request")
+			l.Log.Error("worker never sent a request", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", known.limit())
+			s.backOff(now, "worker "+string(w.ID)+": "+why.why)
+			l.stop(d.Endpoint.ID, w.ID, why)
 		}
 		if hangs := !w.HangsAt.IsZero() && !now.Before(w.HangsAt); ok && hangs && !w.Draining {
 			l.Log.Error("worker hangs: it sends no requests any more", "endpoint", d.Endpoint.ID, "worker", w.ID)
@@ -325,12 +337,12 @@ func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 }
 
 // giveUpSick ends a worker of an endpoint that balances load which has not been healthy for too long.
-func (l *Workers) giveUpSick(e compute.EndpointID, w queue.WorkerView, s *scaling, now time.Time) {
-	why := ending{why: "the worker was not healthy within " + initLimit.String(), alone: true}
+func (l *Workers) giveUpSick(e compute.EndpointID, w queue.WorkerView, known worker, s *scaling, now time.Time) {
+	why := known.late("was not healthy")
 	if w.Reason != "" {
 		why.why += ": " + w.Reason
 	}
-	l.Log.Error("worker is not healthy", "endpoint", e, "worker", w.ID, "after", initLimit)
+	l.Log.Error("worker is not healthy", "endpoint", e, "worker", w.ID, "after", known.limit())
 	s.backOff(now, "worker "+string(w.ID)+": "+why.why)
 	l.stop(e, w.ID, why)
 }

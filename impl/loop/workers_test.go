@@ -76,6 +76,12 @@ func (s *service) begin() {
 	})
 }
 
+// set stores the endpoint as it is to be, and has the queue know.
+func (s *service) set(e compute.Endpoint) {
+	require.NoError(s, s.db.Write(s.Context(), func(tx store.Tx) error { return tx.UpdateEndpoint(e) }))
+	s.queue.SetEndpoint(e)
+}
+
 // seen gives the workers' statuses in the published order, the missing ones last, and their ids.
 func (s *service) seen() (statuses []compute.WorkerStatus, ids []compute.WorkerID) {
 	_, all, err := s.endpoints.Workers(s.Context(), "u", s.e.ID)

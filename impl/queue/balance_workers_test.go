@@ -143,8 +143,8 @@ func TestBalance_ConditionOfAWorkerIsSeen(t *testing.T) {
 	}
 
 	started := b.clock.Now()
-	says(queue.Unreachable, "it does not answer", queue.WorkerView{Status: compute.WorkerInitializing, Unseen: true, Sick: started, Reason: "it does not answer"})
-	says(queue.Loading, "it loads its model", queue.WorkerView{Status: compute.WorkerInitializing, Unseen: true, Sick: started, Reason: "it loads its model"})
+	says(queue.Unreachable, "it does not answer", queue.WorkerView{Status: compute.WorkerInitializing, Sick: started, Reason: "it does not answer"})
+	says(queue.Loading, "it loads its model", queue.WorkerView{Status: compute.WorkerInitializing, Sick: started, Reason: "it loads its model"})
 	require.False(t, b.queue.Proven(b.e.ID, "w"))
 
 	up := b.clock.Now()
@@ -157,7 +157,7 @@ func TestBalance_ConditionOfAWorkerIsSeen(t *testing.T) {
 	sick := b.clock.Now()
 	says(queue.Unreachable, "it does not answer", queue.WorkerView{Status: compute.WorkerUnhealthy, IdleSince: up, Sick: sick, Reason: "it does not answer"})
 	says(queue.Unhealthy, "", queue.WorkerView{Status: compute.WorkerUnhealthy, IdleSince: up, Sick: sick, Reason: "its health check fails"})
-	says(queue.Loading, "once more", queue.WorkerView{Status: compute.WorkerInitializing, Unseen: true, IdleSince: up, Sick: sick, Reason: "once more"})
+	says(queue.Loading, "once more", queue.WorkerView{Status: compute.WorkerInitializing, IdleSince: up, Sick: sick, Reason: "once more"})
 	again := b.clock.Now()
 	says(queue.Healthy, "", queue.WorkerView{Status: compute.WorkerIdle, IdleSince: again})
 }

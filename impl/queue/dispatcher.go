@@ -8,7 +8,7 @@ import (
 
 // dispatcher is one endpoint's waiting jobs and its workers. It remembers what the rows say, and may be made anew from them at any time. Every method needs the queue's lock.
 type dispatcher struct {
-	endpoint compute.Endpoint
+	endpoint compute.Endpoint // what InMemory gives of it
 	normal   fifo
 	low      fifo
 	lost     map[compute.JobID][]compute.WorkerID // workers that a job was taken from and that may still run it
@@ -52,7 +52,7 @@ func (d *dispatcher) reserve() *heldTake {
 
 func newDispatcher(e compute.Endpoint) *dispatcher {
 	return &dispatcher{
-		endpoint: e, lost: map[compute.JobID][]compute.WorkerID{}, workers: map[compute.WorkerID]*workerState{},
+		endpoint: e.InMemory(), lost: map[compute.JobID][]compute.WorkerID{}, workers: map[compute.WorkerID]*workerState{},
 	}
 }
 

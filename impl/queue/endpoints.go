@@ -12,7 +12,8 @@ import (
 func (q *Queue) SetEndpoint(e compute.Endpoint) {
 	q.mu.Lock()
 	if d := q.dispatchers[e.ID]; d != nil {
-		d.endpoint = e
+		d.endpoint = e.InMemory()
+		d.place()
 		d.serve()
 	} else {
 		q.dispatchers[e.ID] = q.newDispatcher(e)

@@ -1,6 +1,8 @@
 package queue_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,4 +125,50 @@ func (b *bench) takeLate(w compute.WorkerID) []queue.Taken {
 	require.Eventually(b, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
 	b.clock.Advance(25 * time.Second)
 	return <-taken
+}
+
+func TestEndpoints_AreKnownWithoutWhatTheirWorkersAreMadeOf(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	env := map[string]string{"A": strings.Repeat("x", 1_000_000), compute.EnvPort: "8000"}
+	large := compute.Endpoint{
+		ID: "large000000000", UserID: user, Type: compute.QueueEndpoint, Image: "i", Args: env["A"], Ports: []string{"1/tcp"}, Env: env, WorkersMax: 2,
+		Scaler: compute.ByDelay,
+	}
+	balanced := large
+	balanced.ID, balanced.Type = "largest0000000", compute.LoadBalancer
+	require.NoError(t, b.db.Write(t.Context(), func(tx store.Tx) error { return errors.Join(tx.InsertEndpoint(large), tx.InsertEndpoint(balanced)) }))
+	known := func() {
+		demands := b.queue.Demands()
+		require.Equal(t, large.InMemory(), demands[1].Endpoint)
+		require.Equal(t, balanced.InMemory(), demands[2].Endpoint)
+		require.Empty(t, demands[1].Endpoint.Env)
+		require.NotContains(t, demands[2].Endpoint.Env, "A")
+		at, _, err := b.queue.Crew(user, balanced.ID)
+		require.NoError(t, err)
+		require.Equal(t, 8000, at.Port)
+	}
+
+	b.queue.SetEndpoint(large)
+	b.queue.SetEndpoint(balanced)
+	known()
+	b.queue.SetEndpoint(large)
+	b.queue.SetEndpoint(balanced)
+	known()
+	b.restart()
+	known()
+	require.NoError(t, b.queue.Reload(t.Context()))
+	known()
+}
+
+func TestEndpoints_WorkerOfAReleaseThatTheQueueHearsOfLaterListensAsThatSays(t *testing.T) {
+	t.Parallel()
+	b := balancing(t)
+	b.queue.WorkerStarted(b.e.ID, "w", 3)
+	b.e.Version, b.e.Env = 3, map[string]string{compute.EnvPort: "8003"}
+	b.queue.SetEndpoint(b.e)
+	require.Equal(t, 8003, b.queue.Serving(b.e.ID, "w").Port)
+	b.e.Version, b.e.Env = 4, map[string]string{compute.EnvPort: "8004"}
+	b.queue.SetEndpoint(b.e)
+	require.Equal(t, 8003, b.queue.Serving(b.e.ID, "w").Port)
 }

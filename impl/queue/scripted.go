@@ -19,7 +19,7 @@ func (q *Queue) TakeNow(ctx context.Context, user compute.UserID, e compute.Endp
 		return nil, err
 	}
 	s := q.see(d, w)
-	s.unhealthy, s.scripted = "", true
+	s.asked, s.unhealthy, s.scripted = true, "", true
 	var ids []compute.JobID
 	var was []waiting
 	if !s.draining && !s.leaving {

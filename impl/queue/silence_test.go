@@ -196,6 +196,15 @@ func TestDemands_TellWhenAWorkerThatSaysNothingIsTakenForOneThatHangs(t *testing
 	}
 }
 
+// TestDemands_WorkerThatFailedItsCheckHangsToo: it says so before anything else, and ends; if something else of its container stays, nobody asks it.
+func TestDemands_WorkerThatFailedItsCheckHangsToo(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.queue.WorkerStarted(b.endpoint, "w", 0)
+	require.NoError(t, b.queue.Unhealthy(user, b.endpoint, "w", "the GPU does not answer"))
+	require.Equal(t, b.clock.Now().Add(2*time.Minute), b.view().HangsAt)
+}
+
 // TestDemands_WorkerThatWaitsForAJobDoesNotHang.
 func TestDemands_WorkerThatWaitsForAJobDoesNotHang(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,7 @@ func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.Worke
 		return nil, nil, nil, nil, err
 	}
 	s := q.see(d, w)
-	s.unhealthy = ""
+	s.asked, s.unhealthy = true, ""
 	if idle && !s.pinged {
 		d.stoppedAll(w)
 	}

@@ -37,6 +37,31 @@ func TestWorkers_IdleSinceTheirFirstWordOrTheirLastJob(t *testing.T) {
 	require.Equal(t, b.clock.Now(), b.queue.Standing(b.endpoint).Workers[0].LastSeen)
 }
 
+// A worker pings, or asks what to stop, before it asks for its first job. Until then it is one that will take what is overdue, for a while.
+func TestWorkers_OneThatSpeaksHasNotAskedForAJobYet(t *testing.T) {
+	t.Parallel()
+	for name, asks := range map[string]func(b *bench){
+		"over HTTP":        func(b *bench) { b.take("w", 1) },
+		"by a script":      func(b *bench) { b.takeNow("w", 1) },
+		"not for too long": func(b *bench) { b.clock.Advance(10 * time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := open(t)
+			b.queue.WorkerStarted(b.endpoint, "w", 0)
+			b.run(queue.Submission{})
+			require.True(t, b.view().Unasked)
+			b.ping()
+			b.toStop("w")
+			b.clock.Advance(9 * time.Second)
+			require.Equal(t, compute.WorkerIdle, b.view().Status)
+			require.True(t, b.view().Unasked)
+			asks(b)
+			require.False(t, b.view().Unasked)
+		})
+	}
+}
+
 func TestWorkers_WhatTheyWaitForIsSeenUntilTheyAreUp(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -50,7 +75,7 @@ func TestWorkers_WhatTheyWaitForIsSeenUntilTheyAreUp(t *testing.T) {
 	is := func(status compute.WorkerStatus, reason string) {
 		t.Helper()
 		require.Equal(t, []compute.WorkerState{{ID: "w", Status: status, Reason: reason, Managed: true}}, b.queue.WorkerStates(b.endpoint))
-		require.Equal(t, []any{status, reason, true}, []any{b.view().Status, b.view().Reason, b.view().Unseen})
+		require.Equal(t, []any{status, reason, true}, []any{b.view().Status, b.view().Reason, b.view().Unasked})
 	}
 	is(compute.WorkerInitializing, "")
 	b.queue.WorkerWaits(b.endpoint, "w", "its image is pulled", false)

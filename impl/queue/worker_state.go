@@ -23,6 +23,7 @@ type workerState struct {
 	empty     bool  // nothing runs in it: it says nothing by itself
 	version   int64 // of the release that it is made of, if it is managed
 	seen      bool  // has spoken since it was started
+	asked     bool  // has asked for a job since it was started
 	up        bool  // its container is up, and it is ready by that
 	pinged    bool  // names its jobs: nothing else extends their leases
 	unhealthy string
@@ -158,6 +159,14 @@ func (d *dispatcher) endPolls() {
 // forgettable reports whether nothing is lost when the worker is forgotten: berth did not start it, and it does nothing.
 func (s *workerState) forgettable() bool {
 	return !s.managed && len(s.jobs) == 0 && s.polls == 0
+}
+
+// firstAsk is how long after the first that it said a worker has asked for its first job: the SDK's ping before they ask.
+const firstAsk = 10 * time.Second
+
+// asksSoon reports whether the worker has asked for no job yet, and is expected to. One that speaks and does not ask is not waited for.
+func (s *workerState) asksSoon(now time.Time) bool {
+	return !s.asked && (!s.seen || now.Sub(s.idleSince) < firstAsk)
 }
 
 // reason is why the worker does no work; empty if it does, or if nobody knows.

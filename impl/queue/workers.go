@@ -122,12 +122,12 @@ func (q *Queue) awaitStop(ctx context.Context, s *workerState, timeout <-chan ti
 
 // Demand is what an endpoint's scaling is decided on.
 type Demand struct {
-	Endpoint compute.Endpoint
-	Waiting  int          // jobs in the queue, but for those of low priority, which start no worker
-	Overdue  int          // of these, those that have waited for the endpoint's queue delay; at most its WorkersMax
-	Held     int          // jobs in progress, but for those of low priority
-	Workers  []WorkerView // those that berth started
-	Gone     bool         // the endpoint is deleted
+	Endpoint compute.Endpoint // what InMemory gives of it
+	Waiting  int              // jobs in the queue, but for those of low priority, which start no worker
+	Overdue  int              // of these, those that have waited for the endpoint's queue delay; at most its WorkersMax
+	Held     int              // jobs in progress, but for those of low priority
+	Workers  []WorkerView     // those that berth started
+	Gone     bool             // the endpoint is deleted
 }
 
 // WorkerView is one worker as the queue sees it.
@@ -137,7 +137,7 @@ type WorkerView struct {
 	Draining  bool // it is being stopped
 	Leaving   bool // it is to be replaced as soon as it holds no job
 	Stale     bool // it is made of an earlier release than the latest
-	Unseen    bool // it has sent no request yet: of what waits, it has been offered nothing
+	Unasked   bool // it has asked for no job yet, and will soon: of what waits, it has been offered nothing
 	IdleSince time.Time
 	HangsAt   time.Time // when it will have said nothing for too long; zero: it has a job or waits for one, or nobody expects it to speak
 	Requests  int       // in progress, where the endpoint balances load
@@ -233,7 +233,7 @@ func (q *Queue) Demands() []Demand {
 
 			one.Workers = append(one.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
-				Stale: s.version < d.endpoint.Version, Unseen: !s.seen, HangsAt: q.hangsAt(d, s), Requests: s.requests, Sick: s.sick,
+				Stale: s.version < d.endpoint.Version, Unasked: d.endpoint.Type != compute.LoadBalancer && s.asksSoon(now), HangsAt: q.hangsAt(d, s), Requests: s.requests, Sick: s.sick,
 				Reason: s.reason(),
 			})
 		}
@@ -247,7 +247,7 @@ func (q *Queue) Demands() []Demand {
 // hangsAt gives when a worker is taken for one that hangs, if it says nothing before: it had spoken, and has lost what it had. A handler that
 // holds up all of its process may do that. The caller has the lock.
 func (q *Queue) hangsAt(d *dispatcher, s *workerState) time.Time {
-	speaks := s.managed && s.seen && !s.empty && !s.scripted && d.endpoint.Type != compute.LoadBalancer
+	speaks := s.managed && (s.seen || s.unhealthy != "") && !s.empty && !s.scripted && d.endpoint.Type != compute.LoadBalancer
 	if !speaks || len(s.jobs) > 0 || s.polls > 0 || q.paused() {
 		return time.Time{}
 	}
@@ -261,7 +261,17 @@ func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID, version 
 	if d := q.dispatchers[e]; d != nil {
 		s := d.worker(w)
 		s.managed, s.version = true, version
-		if d.endpoint.Type == compute.LoadBalancer && version == d.endpoint.Version {
+		d.place()
+	}
+}
+
+// place notes where the workers listen that are made of the endpoint as it is now. The caller has the lock.
+func (d *dispatcher) place() {
+	if d.endpoint.Type != compute.LoadBalancer {
+		return
+	}
+	for _, s := range d.workers {
+		if s.managed && s.version == d.endpoint.Version && s.serving == (compute.Serving{}) {
 			s.serving = d.endpoint.Serving()
 		}
 	}
@@ -300,10 +310,20 @@ func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, empty bool) {
 
 // Replace has every worker of the endpoint that berth started replaced, each as soon as it holds no job.
 func (q *Queue) Replace(e compute.EndpointID) {
+	q.leave(e, func(compute.WorkerID) bool { return true })
+}
+
+// Leave has a worker that berth started stopped as soon as it holds no job. It gets no other one.
+func (q *Queue) Leave(e compute.EndpointID, w compute.WorkerID) {
+	q.leave(e, func(id compute.WorkerID) bool { return id == w })
+}
+
+// leave has those workers leave that berth started and that are meant.
+func (q *Queue) leave(e compute.EndpointID, meant func(compute.WorkerID) bool) {
 	q.mu.Lock()
 	if d := q.dispatchers[e]; d != nil {
-		for _, s := range d.workers {
-			s.leaving = s.leaving || s.managed
+		for id, s := range d.workers {
+			s.leaving = s.leaving || s.managed && meant(id)
 		}
 		d.serve()
 	}
