@@ -44,6 +44,7 @@ type gate struct {
 	end    context.CancelFunc // of everything
 	clock  *compute.SettableClock
 	limits <-chan time.Time
+	shake  func() (ssh.Conn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) // log in, and answer nothing
 	login  func() (*ssh.Client, error)
 }
 
@@ -76,10 +77,13 @@ func openGate(t *testing.T, pods func(line string) podsBy) *gate {
 	g.limits = limits
 	g.Take(&limited{server, limits})
 
-	g.login = func() (*ssh.Client, error) {
-		conn, channels, requests, err := ssh.NewClientConn(client, "", &ssh.ClientConfig{
+	g.shake = func() (ssh.Conn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
+		return ssh.NewClientConn(client, "", &ssh.ClientConfig{
 			User: "k3v9x2m1q8w7rt", Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(),
 		})
+	}
+	g.login = func() (*ssh.Client, error) {
+		conn, channels, requests, err := g.shake()
 		if err != nil {
 			return nil, err
 		}

@@ -94,16 +94,15 @@ func (c *connection) session(ctx context.Context, opened ssh.NewChannel) {
 	code := run(ctx)
 	_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{uint32(code)})) // it may have gone
 	_ = channel.Close()
-	c.within(closed)
+	<-closed // the client closes its side once it has taken the output, for which it may take any time: the channel keeps its place until then
 }
 
-// within waits until something is over that the client has to do, and ends the connection if that takes longer than it may: a channel that the
-// client does not close goes on taking what it sends.
-func (c *connection) within(over <-chan struct{}) {
+// within ends the connection if the client has not said in time what is to run: a channel that nobody reads goes on taking what it sends.
+func (c *connection) within(prepared <-chan struct{}) {
 	late, stop := c.Clock.After(graceTime)
 	defer stop()
 	select {
-	case <-over:
+	case <-prepared:
 	case <-late:
 		_ = c.conn.Close()
 	}
@@ -252,8 +251,15 @@ func (c *connection) execBy(ctx context.Context, by shell.By, e runtime.Exec) (i
 
 // relay connects its streams with a port of the pod's own loopback, by what the image has. What comes first closes one direction of a connection
 // alone, and keeps the other one for ten minutes of silence, since a server may keep a connection whose client has gone for ever. A shell cannot
-// close one direction: once the client has, the other one stays for as long as something comes. The Python is one of any version 3.
-const relay = `command -v socat >/dev/null 2>&1 && exec socat -t 600 - "TCP:$1:$2"
+// close one direction: once the client has, the other one stays for as long as something comes. The Python is one of any version 3. localhost is
+// ::1 where a server listens on the port of that alone, as those of Node do: not all of these programs try both.
+const relay = `if [ "$1" = localhost ]; then
+  port=$(printf %04X "$2") to=127.0.0.1
+  grep -q ":$port 0*:0000 0A" /proc/net/tcp 2>/dev/null || ! grep -q ": 0*1000000:$port 0*:0000 0A" /proc/net/tcp6 2>/dev/null || to=::1
+  set -- "$to" "$2"
+fi
+case $1 in *:*) at="[$1]";; *) at=$1;; esac
+command -v socat >/dev/null 2>&1 && exec socat -t 600 - "TCP:$at:$2"
 command -v python3 >/dev/null 2>&1 && exec python3 -c 'import os,select,socket,sys,threading
 s=socket.create_connection((sys.argv[1],int(sys.argv[2])))
 def up():
@@ -280,13 +286,14 @@ kill $down $up 2>/dev/null' bash "$1" "$2"
 command -v nc >/dev/null 2>&1 && exec nc "$1" "$2"
 exit 127`
 
-// loopback gives the address of the pod's loopback that a client means; false: it means something else, where nothing leads.
+// loopback gives what of the pod's loopback a client means: an address, or localhost for the one that a server listens on. False: it means something
+// else, where nothing leads.
 func (c *connection) loopback(host string) (string, bool) {
 	switch host {
-	case "localhost", "127.0.0.1", string(c.pod):
-		return "127.0.0.1", true
-	case "::1":
-		return "::1", true
+	case "localhost", string(c.pod):
+		return "localhost", true
+	case "127.0.0.1", "::1":
+		return host, true
 	}
 	return "", false
 }
@@ -328,5 +335,5 @@ func (c *connection) forward(ctx context.Context, opened ssh.NewChannel) {
 		Command: []string{"sh", "-c", relay, "sh", address, fmt.Sprint(asked.Port)}, Stdin: channel, Stdout: channel, Stderr: io.Discard,
 	})
 	_ = channel.Close()
-	c.within(closed)
+	<-closed // as for a session
 }

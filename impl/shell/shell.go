@@ -17,6 +17,7 @@ import (
 // How many commands there are at a time. Each is a process in a pod, and a connection here.
 const (
 	mostSessions = 1024
+	mostOfUser   = mostSessions * 3 / 4
 	mostOfOne    = 64 // of one pod or worker
 )
 
@@ -50,10 +51,10 @@ type Shells struct {
 
 	running sync.WaitGroup
 
-	mu   sync.Mutex
-	over bool // there will be no more
-	all  int
-	of   map[string]int // by the id of the pod or worker; none is 0
+	mu    sync.Mutex
+	over  bool           // there will be no more
+	of    map[string]int // by the id of the pod or worker; none is 0
+	users compute.Share[compute.UserID]
 }
 
 // New makes Shells.
@@ -122,11 +123,10 @@ func (s *Shells) Begin(t Target, by By) (*Session, error) {
 		return nil, compute.Errorf(compute.Unavailable, "%s", Ending)
 	case s.of[t.id] >= mostOfOne:
 		return nil, compute.NoMoreNow("the %s has %d sessions, which is as many as it may have", t.kind, mostOfOne)
-	case s.all >= mostSessions:
-		return nil, compute.NoMoreNow("the server has %d sessions, which is as many as it may have", mostSessions)
+	case !s.users.Enter(by.User, mostSessions, mostOfUser):
+		return nil, compute.NoMoreNow("the server has no room for more sessions: there may be %d in all, and %d of a user", mostSessions, mostOfUser)
 	}
 	s.running.Add(1)
-	s.all++
 	s.of[t.id]++
 	return &Session{shells: s, target: t, by: by}, nil
 }
@@ -138,7 +138,7 @@ func (one *Session) End() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.running.Done()
-		s.all--
+		s.users.Leave(one.by.User)
 		if s.of[one.target.id]--; s.of[one.target.id] == 0 {
 			delete(s.of, one.target.id)
 		}

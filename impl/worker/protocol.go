@@ -9,10 +9,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -98,12 +100,16 @@ func (c *client) send(ctx context.Context, method, address string, body []byte) 
 	}
 }
 
-// poll is send for a request that the server holds. That nothing came for long is no error.
+// poll is send for a request that the server holds. That nothing came for long is no error. What has begun to come has the time of any answer: it
+// may be a long input on a slow line.
 func (c *client) poll(ctx context.Context, address string) ([]byte, error) {
-	held, cancel := context.WithTimeout(ctx, c.Pauses.Poll)
+	held, cancel := context.WithCancel(ctx)
 	defer cancel()
-	text, err := c.send(held, http.MethodGet, address, nil)
-	if err != nil && ctx.Err() == nil && errors.Is(held.Err(), context.DeadlineExceeded) {
+	late := time.AfterFunc(c.Pauses.Poll, cancel)
+	defer late.Stop()
+	comes := &httptrace.ClientTrace{GotFirstResponseByte: func() { late.Reset(c.Pauses.Send) }}
+	text, err := c.send(httptrace.WithClientTrace(held, comes), http.MethodGet, address, nil)
+	if err != nil && ctx.Err() == nil && held.Err() != nil {
 		return nil, nil
 	}
 	return text, err
@@ -210,7 +216,8 @@ func (c *client) stream(ctx context.Context, job string, value json.RawMessage) 
 }
 
 // post sends a report, again and again for a minute if the server cannot be reached or has trouble: the result of a job is
-// worth more than a moment's outage. A report that was received twice changes nothing the second time.
+// worth more than a moment's outage. The minute begins with the first failure: a long result on a slow line takes its time. The end of a job that
+// was received twice changes nothing the second time; a value of a stream whose answer was lost is there twice.
 func (c *client) post(ctx context.Context, address, job string, isStream bool, body any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -219,16 +226,20 @@ func (c *client) post(ctx context.Context, address, job string, isStream bool, b
 		return err
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, c.Pauses.Post)
-	defer cancel()
+	outage, over := context.WithCancel(ctx)
+	defer over()
+	begin := sync.OnceFunc(func() { time.AfterFunc(c.Pauses.Post, over) })
 	address = withQuery(strings.ReplaceAll(address, "$ID", url.PathEscape(job)), "isStream="+strconv.FormatBool(isStream))
 	for wait := c.Pauses.FirstPost; ; wait = min(2*wait, c.Pauses.LastPost) {
-		_, err := c.send(ctx, http.MethodPost, address, text.Bytes())
+		sent, cancel := context.WithTimeout(ctx, c.Pauses.Send)
+		_, err := c.send(sent, http.MethodPost, address, text.Bytes())
+		cancel()
 		var status statusError
 		if err == nil || errors.As(err, &status) && status < 500 {
 			return err
 		}
-		if Pause(ctx, wait) != nil {
+		begin()
+		if Pause(outage, wait) != nil {
 			return err
 		}
 	}

@@ -41,14 +41,15 @@ type Pauses struct {
 	AfterMany time.Duration // after a poll that was one too many: 429
 	FirstPost time.Duration // before the second attempt to post; doubles
 	LastPost  time.Duration // what that doubling ends at
-	Post      time.Duration // after which a post is given up
+	Post      time.Duration // from the first failure of a post until it is given up
+	Send      time.Duration // how long an answer may take to come, or a post to be sent and answered
 }
 
 // UsualPauses are for a server that others use too.
 func UsualPauses() Pauses {
 	return Pauses{
 		Poll: 90 * time.Second, AfterPoll: 100 * time.Millisecond, AfterFail: time.Second, AfterMany: 5 * time.Second,
-		FirstPost: 200 * time.Millisecond, LastPost: 5 * time.Second, Post: time.Minute,
+		FirstPost: 200 * time.Millisecond, LastPost: 5 * time.Second, Post: time.Minute, Send: 10 * time.Minute,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -49,10 +50,12 @@ func Params(e runtime.Exec) (p controls.ExecPodParams) {
 // The error is a *Refused, ErrEnded, that of ctx, what the server says of the command, or that of the reader or a writer. A server that does not
 // answer within half a minute is given up; then the command may take as long as it does.
 func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error) {
-	ws, err := begin(ctx, request, beginTime)
+	v := &voice{turn: make(chan struct{}, 1)}
+	ws, err := begin(ctx, request, beginTime, v.pinged)
 	if err != nil {
 		return 0, err
 	}
+	v.ws = ws
 	defer func() { _ = ws.CloseNow() }()
 	ws.SetReadLimit(2 * mostMessage)
 	if ws.Subprotocol() != Protocol {
@@ -67,23 +70,60 @@ func Run(ctx context.Context, request *http.Request, e runtime.Exec) (int, error
 	if e.Stdin != nil {
 		go func() {
 			in := &input{from: e.Stdin}
-			_, err := io.Copy(sender{ctx, ws, Stdin}, in)
+			_, err := io.Copy(sender(func(text []byte) error { return v.say(ctx, Stdin, text) }), in)
 			switch {
 			case in.err != nil: // the command would wait for the rest
 				giveUp(fmt.Errorf("the standard input: %w", in.err))
 			case err == nil:
-				_ = send(ctx, ws, StdinEnd, nil) // the command may have ended
+				_ = v.say(ctx, StdinEnd, nil) // the command may have ended
 			}
 		}()
 	}
 	if e.TTY != nil {
-		go e.TTY.Follow(over, func(s runtime.Size) { _ = send(ctx, ws, Resize, document(Size(s))) })
+		go e.TTY.Follow(over, func(s runtime.Size) { _ = v.say(ctx, Resize, document(Size(s))) })
 	}
 	code, err := hear(ctx, ws, e)
 	if err != nil && ctx.Err() != nil && outer.Err() == nil {
 		err = context.Cause(ctx)
 	}
 	return code, err
+}
+
+// voice is what the client says, a message at a time. A command that takes no input for a while is waited for: the server knows of it.
+type voice struct {
+	ws   *websocket.Conn
+	turn chan struct{} // has one element while something is said
+}
+
+// say says it, however long the other side does not take it.
+func (v *voice) say(ctx context.Context, c Channel, text []byte) error {
+	select {
+	case v.turn <- struct{}{}:
+		defer func() { <-v.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return write(ctx, v.ws, c, text)
+}
+
+// Times of the answer to a ping. The library ends a connection that does not take the answer within 5 s.
+const (
+	pongWait = 2 * time.Second       // for what is being said
+	pongTurn = 50 * time.Millisecond // in which nothing else is said
+)
+
+// pinged reports whether a ping can be answered now. Where the command takes no input, what is being said holds the answer up: there is none, which
+// the server takes for no sign of death then.
+func (v *voice) pinged(context.Context, []byte) bool {
+	late, stop := compute.SystemClock{}.After(pongWait)
+	defer stop()
+	select {
+	case v.turn <- struct{}{}:
+		compute.SystemClock{}.Call(pongTurn, func() { <-v.turn })
+		return true
+	case <-late:
+		return false
+	}
 }
 
 // input is what a command reads. It keeps the error of the reader, which is none of the connection.
@@ -101,11 +141,11 @@ func (i *input) Read(p []byte) (n int, err error) {
 }
 
 // begin asks the server for the websocket, which it must answer within that time. The websocket may last.
-func begin(ctx context.Context, request *http.Request, within time.Duration) (*websocket.Conn, error) {
+func begin(ctx context.Context, request *http.Request, within time.Duration, pinged func(context.Context, []byte) bool) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	ws, answer, err := websocket.Dial(ctx, request.URL.String(), &websocket.DialOptions{ //nolint:bodyclose // the library closes it
-		HTTPHeader: request.Header, Subprotocols: []string{Protocol},
+		HTTPHeader: request.Header, Subprotocols: []string{Protocol}, OnPingReceived: pinged,
 	})
 	if err != nil && answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
 		body, _ := io.ReadAll(io.LimitReader(answer.Body, mostMessage)) // the library keeps the first part of it

@@ -112,21 +112,22 @@ func Check(r *http.Request) error {
 func send(ctx context.Context, ws *websocket.Conn, c Channel, text []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
+	return write(ctx, ws, c, text)
+}
+
+// write sends a message to who may take any time.
+func write(ctx context.Context, ws *websocket.Conn, c Channel, text []byte) error {
 	return ws.Write(ctx, websocket.MessageBinary, append([]byte{byte(c)}, text...))
 }
 
-// sender is a writer to a channel.
-type sender struct {
-	ctx context.Context
-	ws  *websocket.Conn
-	to  Channel
-}
+// sender is a writer to a channel: it sends a piece.
+type sender func(piece []byte) error
 
 // Write sends text in pieces.
 func (s sender) Write(text []byte) (n int, err error) {
 	for n < len(text) {
 		part := text[n:min(len(text), n+piece)]
-		if err := send(s.ctx, s.ws, s.to, part); err != nil {
+		if err := s(part); err != nil {
 			return n, err
 		}
 		n += len(part)
