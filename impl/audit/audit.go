@@ -33,6 +33,9 @@ type actorKey struct{}
 // With has what is written with the context noted as the actor's.
 func With(ctx context.Context, a Actor) context.Context { return context.WithValue(ctx, actorKey{}, a) }
 
+// Nobody has what is written with the context noted as nobody's: what falls due has not been asked for by who moved the clock.
+func Nobody(ctx context.Context) context.Context { return context.WithValue(ctx, actorKey{}, nil) }
+
 // Of gives the actor that With has put into the context, and whether there is one.
 func Of(ctx context.Context) (Actor, bool) {
 	a, there := ctx.Value(actorKey{}).(Actor)

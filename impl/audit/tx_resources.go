@@ -179,7 +179,8 @@ func (t *tx) SetHostChange(h compute.HostChange) error {
 		fields = []string{"draining"}
 	}
 	err = t.Tx.SetHostChange(h)
-	t.note(err == nil && h != before, "host", h.ID, c, fields...)
+	forgotten := before.Removed && h.None() // once nothing is left of a host that was removed
+	t.note(err == nil && h != before && !forgotten, "host", h.ID, c, fields...)
 	return err
 }
 

@@ -262,3 +262,49 @@ func TestStore_WriteThatBeganBeforeSomebodyFollowed(t *testing.T) {
 	defer r.Close()
 	require.Equal(t, changes.Reset, next(t, r)[0].Kind)
 }
+
+// hiccups is a store of an endpoint. What is read of it fails with these errors first.
+type hiccups struct {
+	store.Store
+	errs []error
+}
+
+// owned is a transaction that knows the endpoint.
+type owned struct{ store.Tx }
+
+func (owned) Endpoint(compute.EndpointID) (compute.Endpoint, error) { return endpoint, nil }
+
+func (s *hiccups) Read(_ context.Context, f func(store.Tx) error) error {
+	if len(s.errs) > 0 {
+		err := s.errs[0]
+		s.errs = s.errs[1:]
+		return err
+	}
+	return f(owned{})
+}
+
+func TestLog_TellsThatNobodyKnowsWhoseAnEventIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &hiccups{errs: []error{errors.New("busy"), compute.Errorf(compute.NotFound, "gone")}}
+		log := changes.New(compute.SystemClock{}, "here", s)
+		defer func() { require.NoError(t, log.Close()) }()
+		r := log.Follow("")
+		defer r.Close()
+		event := changes.Event{Kind: changes.Job, ID: "j", Change: changes.Changed, Endpoint: "e1"}
+		kinds := func(all []changes.Event) (kinds []changes.Kind) {
+			for _, e := range all {
+				kinds = append(kinds, e.Kind)
+			}
+			return kinds
+		}
+
+		require.Equal(t, []changes.Kind{changes.Job}, kinds(noted(log, r, event)))
+		require.Equal(t, []changes.Kind{changes.Reset}, kinds(noted(log, r)), "it is to be read again")
+		require.Equal(t, []changes.Kind{changes.Job}, kinds(noted(log, r, event)), "of one that is gone")
+		require.Empty(t, noted(log, r))
+		told := noted(log, r, event)
+		require.Len(t, told, 1)
+		require.Equal(t, endpoint.UserID, told[0].User)
+	})
+}

@@ -185,8 +185,8 @@ func (l *Log) pass() {
 	l.more = make(chan struct{})
 }
 
-// own says whose the event is, if that is known of its endpoint alone; of one that is gone nobody knows it any more. Only run calls it, and so it
-// alone changes owners.
+// own says whose the event is, if that is known of its endpoint alone; of one that is gone nobody knows it any more. Only run calls it, without the
+// lock, and so it alone changes owners.
 func (l *Log) own(e *Event, owners map[compute.EndpointID]compute.UserID, gone map[compute.EndpointID]bool) {
 	id := e.Endpoint
 	if e.Kind == Endpoint && e.User != "" {
@@ -208,6 +208,9 @@ func (l *Log) own(e *Event, owners map[compute.EndpointID]compute.UserID, gone m
 		})
 		if err != nil {
 			gone[id] = true
+			if compute.CodeOf(err) != compute.NotFound && l.ctx.Err() == nil {
+				l.Lose() // its user is not told of it
+			}
 			return
 		}
 		owners[id] = user

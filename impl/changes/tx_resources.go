@@ -225,6 +225,9 @@ func (t *tx) ReleaseClaims(holderID string, kept bool) ([]compute.Claim, error) 
 // held notes that another part of hosts is free.
 func (t *tx) held(made bool, claims []compute.Claim) {
 	for _, c := range claims {
+		if c.HostID == "" {
+			continue // of a volume whose data is nowhere yet
+		}
 		t.note(made, Event{Kind: Host, ID: c.HostID, Change: Changed})
 	}
 }

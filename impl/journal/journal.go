@@ -98,25 +98,30 @@ func New(b Bounds) *Journal { return &Journal{bounds: b} }
 // Bounds gives how much is kept.
 func (j *Journal) Bounds() Bounds { return j.bounds }
 
-// overhead is about what an entry takes besides its texts, in bytes.
-const overhead = 1 << 10
+// What an entry, and each of the parts that it has many of, takes about besides its texts, in bytes.
+const (
+	overhead         = 1 << 10
+	overheadHeader   = 48
+	overheadResource = 32
+	overheadField    = 24
+)
 
 // size is about what an entry takes, in bytes.
 func (e *Entry) size() int64 {
-	n := overhead + len(e.Path) + len(e.Query) + len(e.Host)
+	n := overhead + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Host)
 	for _, m := range []*Message{&e.Request, &e.Response} {
 		n += len(m.Body.Text)
 		for _, h := range m.Headers {
-			n += len(h.Name) + len(h.Value)
+			n += len(h.Name) + len(h.Value) + overheadHeader
 		}
 	}
 	for _, r := range e.Resources {
-		n += len(r.ID)
+		n += len(r.ID) + overheadResource
 	}
 	if e.Document != nil {
 		n += len(e.Document.Name)
 		for _, f := range e.Document.Fields {
-			n += len(f)
+			n += len(f) + overheadField
 		}
 	}
 	return int64(n)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -121,6 +122,40 @@ func TestJournal_BoundsWhatIsNoBody(t *testing.T) {
 	require.Less(t, e.size(), int64(100<<10))
 	require.Len(t, e.Request.Headers[0].Value, mostText)
 	require.Len(t, e.Path, mostText)
+}
+
+func TestJournal_CountsWhatEntriesHaveManyOf(t *testing.T) {
+	t.Parallel()
+	j := New(Bounds{Entries: 1000, Body: 10, Bytes: 1 << 20})
+	x := Exchange{
+		Method: "POST", Request: Sent{Headers: map[string][]string{"A": make([]string, 5000)}}, Resources: []Resource{{"pod", "p"}},
+		Document: &Document{Name: "Stop", Fields: []string{"podStop", "pod"}},
+	}
+	e := sent(j, x)
+	require.EqualValues(t, 1024+len("POST")+5000*(len("A")+48)+len("p")+32+len("Stop")+len("podStop")+len("pod")+2*24, e.size())
+
+	for range 9 {
+		sent(j, x)
+	}
+	found, _ := j.List(Filter{})
+	require.Len(t, found, 4, "most of it is none of their texts")
+}
+
+// TestJournal_KeepsNothingElseOfARequest sends texts as net/http has them: parts of longer ones.
+func TestJournal_KeepsNothingElseOfARequest(t *testing.T) {
+	t.Parallel()
+	line := "GET /v2/pods?" + strings.Repeat("x", 1<<20) + " HTTP/1.1"
+	method, query, protocol := line[:3], line[13:len(line)-9], line[len(line)-8:]
+	e := sent(New(DefaultBounds()), Exchange{Method: method, Path: line[4:12], Query: query, Protocol: protocol, Host: line[5:7], Resources: []Resource{{"pod", line[8:12]}}})
+	require.Equal(t, []string{"GET", "/v2/pods", "HTTP/1.1", "v2", "pods"}, []string{e.Method, e.Path, e.Protocol, e.Host, e.Resources[0].ID})
+	within := func(text string) bool {
+		at, from := uintptr(unsafe.Pointer(unsafe.StringData(text))), uintptr(unsafe.Pointer(unsafe.StringData(line)))
+		return at >= from && at < from+uintptr(len(line))
+	}
+	require.True(t, within(method))
+	for _, kept := range []string{e.Method, e.Path, e.Query, e.Protocol, e.Host, e.Resources[0].ID, bounded(query)} {
+		require.False(t, within(kept), kept[:2])
+	}
 }
 
 func TestJournal_Filters(t *testing.T) {

@@ -289,6 +289,8 @@ type level struct {
 	value  bool   // a value comes next, and not a name
 	secret bool   // all in it is
 
+	variables bool // it is one of Maps or Objects, or in one, with no list between
+
 	key   string // the member key of an object that is a variable
 	pairs []span // the member value of it, as often as it was sent
 }
@@ -312,9 +314,9 @@ func (m *masker) run() error {
 				m.stack = m.stack[:len(m.stack)-1]
 				continue
 			}
-			secret := m.secretNext()
+			secret, variables := m.secretNext(), m.variablesNext()
 			m.passed()
-			m.stack = append(m.stack, level{list: d == '[', value: d == '[', secret: secret})
+			m.stack = append(m.stack, level{list: d == '[', value: d == '[', secret: secret, variables: variables})
 			continue
 		}
 
@@ -366,7 +368,7 @@ func (m *masker) secretNext() bool {
 	if listed(m.Names, at.name) || listed(m.Whole, at.name) {
 		return true
 	}
-	return m.hasVariables() && SecretName(at.name)
+	return at.variables && SecretName(at.name)
 }
 
 // perhapsNext reports whether a value that comes next would be secret by what it is itself, or by what comes after it.
@@ -387,21 +389,18 @@ func (m *masker) isMap(i int) bool {
 	return i >= 0 && !m.stack[i].list && listed(m.Maps, m.stack[i].name)
 }
 
-// hasVariables reports whether the object that the masker is in is one of Maps or Objects, or an object in one.
-func (m *masker) hasVariables() bool {
-	for i := len(m.stack) - 2; i >= 0 && !m.stack[i].list; i-- {
-		if m.isMap(i) || listed(m.Objects, m.stack[i].name) {
-			return true
-		}
-	}
-	return false
+// variablesNext reports whether an object that comes next would be one of Maps or Objects, or be in one. Each level remembers it: a look at all of them
+// would take a body of many levels as many times as long.
+func (m *masker) variablesNext() bool {
+	at := m.top()
+	return at != nil && !at.list && (at.variables || listed(m.Maps, at.name) || listed(m.Objects, at.name))
 }
 
 // scalar notes a value that is secret.
 func (m *masker) scalar(at span, text string, isText bool) {
 	depth := len(m.stack)
 	if m.secretNext() {
-		if !isText || !m.hasVariables() || !reference().MatchString(text) {
+		if !isText || !m.top().variables || !reference().MatchString(text) {
 			m.spans = append(m.spans, at)
 		}
 		return

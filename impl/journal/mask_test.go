@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -42,6 +43,24 @@ func TestMask_HidesWhatIsMarked(t *testing.T) {
 	require.Equal(t, `{"a":{"value":"***"}}`, string(Secrets{Names: []string{"value"}}.Mask([]byte(`{"a":{"value":"x"}}`), false)))
 	require.Equal(t, `{"e":["***","N=1"],"t":"***"}`, string(Secrets{Pairs: true}.Mask([]byte(`{"e":["A_KEY=x","N=1"],"t":"B_SECRET=1"}`), false)))
 	require.Equal(t, `{`, string(Secrets{}.Mask([]byte(`{`), false)), "nothing is secret in it")
+}
+
+func TestMask_KnowsVariablesHoweverDeep(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	deep := func(within string, levels int) string {
+		return within + strings.Repeat(`{"a":`, levels) + `{"A_KEY":"b","n":"A_KEY=c"}` + strings.Repeat("}", levels)
+	}
+	const levels = 100_000
+	shown, masked := deep("", levels), strings.Replace(deep("", levels), `"b"`, `"***"`, 1)
+	for body, want := range map[string]string{
+		`{"env":` + shown + `,"x":` + shown + `}`: `{"env":` + masked + `,"x":` + shown + `}`,
+		`{"env":{"y":[` + shown + `]}}`:           `{"env":{"y":[` + shown + `]}}`,
+		`{"old":` + shown + `,"env":"A=b"}`:       `{"old":` + masked + `,"env":"***"}`,
+	} {
+		require.True(t, want == string(Secrets{Maps: []string{"env"}, Objects: []string{"old"}}.Mask([]byte(body), false)), body[:20])
+	}
+	require.Less(t, time.Since(began), 30*time.Second, "by a look at all levels at each it would be minutes")
 }
 
 func TestMask_ShowsNothingOfALogin(t *testing.T) {

@@ -102,16 +102,19 @@ func (x Exchange) Masked(most int) *Entry {
 	}
 	return &Entry{
 		Time: x.At, Method: bounded(x.Method), Path: bounded(path(x.Path, x.Credentials)), Query: bounded(query(x.Query, x.Credentials)),
-		Host: bounded(x.Host), Protocol: x.Protocol, Operation: x.Operation, Document: x.Document, Resources: resources,
+		Host: bounded(x.Host), Protocol: bounded(x.Protocol), Operation: x.Operation, Document: x.Document, Resources: resources,
 		Request: x.Request.masked(most, x.Credentials), Response: x.Response.masked(most, x.Credentials), Status: x.Status,
 	}
 }
 
+// bounded gives a text as an entry has it. It is a copy: a part of a text that was sent keeps all of that in memory, as a method does the first line of its
+// request.
 func bounded(text string) string {
+	instead := "�"
 	if len(text) > mostText {
-		return strings.ToValidUTF8(text[:mostText], "")
+		text, instead = text[:mostText], ""
 	}
-	return strings.ToValidUTF8(text, "�")
+	return strings.Clone(strings.ToValidUTF8(text, instead))
 }
 
 // masked masks and bounds a message.

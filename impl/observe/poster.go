@@ -38,8 +38,10 @@ type poster struct {
 
 var _ otlptrace.Client = (*poster)(nil)
 
+// newPoster gives one that follows no redirect: that would take the headers, with their keys, elsewhere, or make a GET of the batch.
 func newPoster(address *url.URL, headers map[string]string, log *slog.Logger) *poster {
-	return &poster{address: address, headers: headers, log: log, client: &http.Client{Timeout: postTimeout}}
+	client := &http.Client{Timeout: postTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &poster{address: address, headers: headers, log: log, client: client}
 }
 
 // Start is for the exporter.
@@ -56,15 +58,13 @@ func (p *poster) Stop(context.Context) error {
 func (p *poster) UploadTraces(ctx context.Context, spans []*traces.ResourceSpans) error {
 	// TracesData is ExportTraceServiceRequest byte for byte, whose package is that of gRPC.
 	body, err := proto.Marshal(&traces.TracesData{ResourceSpans: spans})
-	if err != nil {
-		return err
+	if err == nil {
+		err = p.send(ctx, body)
 	}
-
-	err = p.send(ctx, body)
 	switch failed := err != nil; {
 	case p.failing.Swap(failed) == failed:
 	case failed:
-		p.log.Warn("traces are lost: the receiver does not take them", "host", p.address.Host, "error", err)
+		p.log.Warn("traces are lost", "host", p.address.Host, "error", err)
 	default:
 		p.log.Info("traces are received again", "host", p.address.Host)
 	}

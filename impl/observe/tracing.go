@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,10 +92,30 @@ var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
 
+const (
+	longestText  = 1 << 10 // bytes of a text in a span: spans wait in memory
+	longestState = 512     // bytes of a tracestate that is passed on: jobs keep it until they end
+)
+
+// text gives an attribute of a text that a client may have chosen. It is valid UTF-8, without which none of the spans that are sent with it could be, and holds
+// nothing else of the request in memory.
+func text(key attribute.Key, value string) attribute.KeyValue {
+	return key.String(strings.Clone(strings.ToValidUTF8(value[:min(len(value), longestText)], "\uFFFD")))
+}
+
+// sentBy gives what the headers say of the trace that a request is in. Of a tracestate that is too long nothing is kept, as its standard permits.
+func sentBy(h http.Header) propagation.TextMapCarrier {
+	carrier := propagation.MapCarrier{"traceparent": h.Get("traceparent")}
+	if state := h.Get("tracestate"); len(state) <= longestState {
+		carrier["tracestate"] = state
+	}
+	return carrier
+}
+
 // Request begins the span of a request, in the trace that its traceparent header names if it has one, and gives the request that
 // carries it. The query, which may hold a key, is not in the span.
 func (t *Tracing) Request(r *http.Request, route, operation, id string) (_ *http.Request, over func(status int)) {
-	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx := propagation.TraceContext{}.Extract(r.Context(), sentBy(r.Header))
 	method := r.Method
 	if !slices.Contains(methods, method) {
 		method = "_OTHER"
@@ -109,7 +130,7 @@ func (t *Tracing) Request(r *http.Request, route, operation, id string) (_ *http
 		scheme = "https"
 	}
 	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
-		semconv.HTTPRequestMethodKey.String(method), semconv.HTTPRoute(route), semconv.URLPath(r.URL.Path), semconv.URLScheme(scheme),
+		semconv.HTTPRequestMethodKey.String(method), semconv.HTTPRoute(route), text(semconv.URLPathKey, r.URL.Path), semconv.URLScheme(scheme),
 		attribute.String("berth.operation", operation), attribute.String("berth.request.id", id),
 	))
 
@@ -141,7 +162,7 @@ func (t *Tracing) ID(ctx context.Context) string {
 	return ""
 }
 
-func jobID(id compute.JobID) attribute.KeyValue { return attribute.String("berth.job.id", string(id)) }
+func jobID(id compute.JobID) attribute.KeyValue { return text("berth.job.id", string(id)) }
 
 // Submitted keeps the trace of ctx for the job.
 func (t *Tracing) Submitted(ctx context.Context, id compute.JobID) {
@@ -203,7 +224,7 @@ func (t *Tracing) add(ctx context.Context, name string, j compute.Job, from, to 
 	}
 
 	options := []trace.SpanStartOption{trace.WithTimestamp(from), trace.WithAttributes(
-		jobID(j.ID), attribute.String("berth.endpoint.id", string(j.EndpointID)), attribute.String("berth.worker.id", string(j.WorkerID)),
+		jobID(j.ID), text("berth.endpoint.id", string(j.EndpointID)), text("berth.worker.id", string(j.WorkerID)),
 		attribute.String("berth.job.status", string(j.Status)), attribute.Int("berth.job.attempt", j.Attempt),
 	)}
 	if by := trace.SpanFromContext(ctx); by.SpanContext().IsSampled() && by.SpanContext().TraceID() != of.TraceID() {

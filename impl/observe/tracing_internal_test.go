@@ -10,15 +10,18 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 	wire "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -206,4 +209,99 @@ func TestPoster_RepeatsABatchAndLogsLossesOnce(t *testing.T) {
 	require.Equal(t, 2, strings.Count(log.String(), "traces are lost"), log.String())
 	require.NotContains(t, log.String(), "X-Key")
 	require.NotContains(t, log.String(), "secret")
+}
+
+// received gives a server that takes spans, and what came to it.
+func received(t *testing.T) (address string, all func() []*wire.Span) {
+	var mu sync.Mutex
+	var spans []*wire.Span
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var sent wire.TracesData
+		if !assert.NoError(t, err) || !assert.NoError(t, proto.Unmarshal(body, &sent)) {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, of := range sent.ResourceSpans {
+			for _, in := range of.ScopeSpans {
+				spans = append(spans, in.Spans...)
+			}
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	return receiver.URL, func() []*wire.Span {
+		mu.Lock()
+		defer mu.Unlock()
+		return spans
+	}
+}
+
+func TestTracing_SendsWhatClientsChose(t *testing.T) {
+	t.Parallel()
+	address, all := received(t)
+	tracing, err := NewTracing(t.Context(), TraceSettings{Endpoint: address}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+
+	for _, path := range []string{"/%ff", "/" + strings.Repeat("x", longestText), "/fine"} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
+		r.Header.Set("traceparent", parent+"1")
+		r.Header.Set("tracestate", "a="+path[:min(len(path), 200)])
+		r, over := tracing.Request(r, "", "", "the-request")
+		tracing.Submitted(r.Context(), "j")
+		over(404)
+	}
+	tracing.Ended(t.Context(), compute.Job{ID: "j", WorkerID: "\xff", QueuedAt: time.Now(), TakenAt: time.Now(), EndedAt: time.Now()})
+	require.NoError(t, tracing.Close(t.Context()))
+
+	got := map[string]bool{}
+	for _, span := range all() {
+		for _, a := range span.Attributes {
+			if a.Key == "url.path" || a.Key == "berth.worker.id" {
+				got[a.Value.GetStringValue()] = true
+			}
+		}
+	}
+	require.Equal(t, map[string]bool{"/\uFFFD": true, "/" + strings.Repeat("x", longestText-1): true, "/fine": true, "\uFFFD": true}, got)
+}
+
+func TestTracing_KeepsNoLongState(t *testing.T) {
+	t.Parallel()
+	tracing, _ := traced(t)
+	for state, want := range map[string]string{"a=b": "a=b", "a=" + strings.Repeat("x", 200) + ",b=" + strings.Repeat("x", 200) + ",c=" + strings.Repeat("x", 200): ""} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+		r.Header.Set("traceparent", parent+"1")
+		r.Header.Set("tracestate", state)
+		r, _ = tracing.Request(r, "", "", "the-request")
+		in := trace.SpanContextFromContext(r.Context())
+		require.Equal(t, "0af7651916cd43dd8448eb211c80319c", in.TraceID().String())
+		require.Equal(t, want, in.TraceState().String())
+	}
+}
+
+func TestPoster_SaysThatABatchCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	p := newPoster(&url.URL{Scheme: "http", Host: "127.0.0.1:1"}, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, p.UploadTraces(t.Context(), []*wire.ResourceSpans{{SchemaUrl: "\xff"}}))
+	require.Equal(t, 1, strings.Count(log.String(), "traces are lost"), log.String())
+	require.Contains(t, log.String(), "UTF-8")
+}
+
+func TestPoster_FollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	var elsewhere atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		receiver := httptest.NewServer(http.RedirectHandler(other.URL, status))
+		var log bytes.Buffer
+		address, err := url.Parse(receiver.URL)
+		require.NoError(t, err)
+		p := newPoster(address, map[string]string{"X-Key": "k"}, slog.New(slog.NewTextHandler(&log, nil)))
+		require.NoError(t, p.UploadTraces(t.Context(), []*wire.ResourceSpans{{}}))
+		receiver.Close()
+		require.Contains(t, log.String(), fmt.Sprintf("traces are lost\" host=%s error=\"the receiver answered %d", address.Host, status))
+	}
+	require.Zero(t, elsewhere.Load())
 }

@@ -78,50 +78,41 @@ func (c *Comparison) Run(ctx context.Context, r *Recording) (*Report, error) {
 	if c.Clock == nil {
 		c.Clock = compute.SystemClock{}
 	}
-	report := &Report{Skipped: []Skipped{}, Differences: []Difference{}}
-	why := make([]string, len(r.Exchanges))
+	why, last := make([]string, len(r.Exchanges)), polls(r.Exchanges)
 	for i := range r.Exchanges {
-		if why[i] = skipped(r.Exchanges, i); why[i] != "" {
-			report.Skipped = append(report.Skipped, Skipped{r.Exchanges[i].Number, why[i]})
-		}
+		why[i] = skipped(&r.Exchanges[i], &r.Exchanges[last[i]])
 	}
 
 	left, right, err := c.send(ctx, r, func(i int) bool { return why[i] != "" })
 	if err != nil {
 		return nil, err
 	}
-	ids := newPairs()
+	joinStreams(r.Exchanges, left, right, why)
+	report, ids := &Report{Skipped: []Skipped{}, Differences: []Difference{}}, newPairs()
 	for i := range r.Exchanges {
-		if why[i] == "" {
-			report.Compared++
-			report.Differences = append(report.Differences, c.compare(&r.Exchanges[i], left[i], right[i], ids)...)
+		if why[i] != "" {
+			report.Skipped = append(report.Skipped, Skipped{r.Exchanges[i].Number, why[i]})
+			continue
 		}
+		report.Compared++
+		report.Differences = append(report.Differences, c.compare(&r.Exchanges[i], left[i], right[i], ids)...)
 	}
 	return report, nil
 }
 
-// skipped says why an exchange is not compared; empty: it is.
-func skipped(all []Exchange, i int) string {
-	x := &all[i]
+// skipped says why an exchange is not compared; empty: it is. The last one is that of the client that asked again.
+func skipped(x, last *Exchange) string {
 	switch {
 	case x.Request.Truncated:
 		return "the body of the request was not recorded to its end"
 	case strings.Contains(x.Path, journal.Masked):
 		return "the path has a secret"
-	}
-	last := i // of the requests for the same that follow one another
-	for last+1 < len(all) && x.reads() && x.same(&all[last+1]) {
-		last++
-	}
-	if !slices.Equal(statuses(x.Response.read()), statuses(all[last].Response.read())) {
-		return "the client asked again, until exchange " + strconv.FormatInt(all[last].Number, 10) + ": it is waited for that answer"
+	case x.overwrites():
+		return "the body has a secret"
+	case x.streams() && x != last, !slices.Equal(statuses(x.Response.read()), statuses(last.Response.read())):
+		return "the client asked again, until exchange " + strconv.FormatInt(last.Number, 10) + ": it is waited for that answer"
 	}
 	return ""
-}
-
-// same reports whether the other request is the same.
-func (x *Exchange) same(other *Exchange) bool {
-	return x.Method == other.Method && x.address() == other.address() && x.Request.Body == other.Request.Body && x.Key == other.Key
 }
 
 // send has both sides answer.
@@ -146,7 +137,7 @@ func (c *Comparison) send(ctx context.Context, r *Recording, skipped func(int) b
 }
 
 func (c *Comparison) session(t *Target) *session {
-	s := &session{Target: *t, known: c.known, clock: c.Clock, patience: c.Patience, ids: newPairs(), vainly: map[string]bool{}}
+	s := &session{Target: *t, known: c.known, clock: c.Clock, patience: c.Patience, ids: newPairs(), vainly: map[string]bool{}, given: map[string]int{}}
 	if s.Client == nil {
 		s.Client = http.DefaultTransport.(*http.Transport).Clone()
 	}
@@ -180,8 +171,8 @@ func (c *Comparison) compare(x *Exchange, left, right *answer, ids *pairs) []Dif
 		p.add(Status, "status", strconv.Itoa(left.Status), strconv.Itoa(right.Status))
 		return p.found
 	}
-	p.headers()
-	p.bodies(ids)
+	p.bodies(ids) // first: headers have the ids of what is in it
+	p.headers(ids)
 	return p.found
 }
 
@@ -258,7 +249,7 @@ func (p *pair) broken(a *answer) error {
 }
 
 // headers compares headers: which there are, and their values where those are not another one each time.
-func (p *pair) headers() {
+func (p *pair) headers(ids *pairs) {
 	names := map[string]bool{}
 	for _, a := range []*answer{p.left, p.right} {
 		for _, h := range a.Response.Headers {
@@ -276,7 +267,7 @@ func (p *pair) headers() {
 			p.add(Extra, place, "", shortened(right))
 		case !p.right.Response.has(name):
 			p.add(Missing, place, shortened(left), "")
-		case left != right && (p.c.Exact || !movesHeader(name)) && !sameType(name, left, right):
+		case left != right && (p.c.Exact || !movesHeader(name) && !ids.same(left, right)) && !sameType(name, left, right):
 			p.add(Value, place, shortened(left), shortened(right))
 		}
 	}

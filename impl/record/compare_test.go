@@ -91,6 +91,29 @@ func TestCompare_LeavesOutAndComparesWhatIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestCompare_IdsFollowInHeaders(t *testing.T) {
+	t.Parallel()
+	x := exchange(1, "POST", "/v2/own", "", 201, `{"id":"abcdefgh1"}`)
+	x.Response.Headers = append(x.Response.Headers, record.Header{Name: "Location", Value: "https://a.example/v2/own/abcdefgh1"}, record.Header{Name: "X-Of", Value: "own/abcdefgh1"})
+	service := func(location, of string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Location", location)
+			w.Header().Set("X-Of", of)
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"id":"zyxwvuts2"}`)
+		}
+	}
+	same := service("http://127.0.0.1:1/v2/own/zyxwvuts2", "own/zyxwvuts2")
+	got, _ := found(t, record.Comparison{}, same, x)
+	require.Empty(t, got)
+	got, _ = found(t, record.Comparison{Exact: true}, same, x)
+	require.Len(t, got, 3, "both headers, and the id")
+
+	got, _ = found(t, record.Comparison{}, service("http://127.0.0.1:1/v2/own/qponmlkj3", "own/zyxwvuts2"), x)
+	require.Equal(t, []string{"value header Location https://a.example/v2/own/abcdefgh1 http://127.0.0.1:1/v2/own/qponmlkj3"}, got)
+}
+
 func TestCompare_LaterRequestsNameThingsAsTheServiceDoes(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -135,6 +158,53 @@ func TestCompare_WaitsForAStatusAndSendsNoPollTwice(t *testing.T) {
 
 	got, _ = found(t, record.Comparison{}, answering(`{"status":"STARTING"}`), polls...)
 	require.Equal(t, []string{`value body /status "RUNNING" "STARTING"`}, got)
+}
+
+func TestCompare_WaitsForSeveralThingsAtATime(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	service := func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		answering(`{"status":"RUNNING"}`)(w, r)
+	}
+	at := func(number int64, method, path, status string) record.Exchange {
+		return exchange(number, method, path, "", 200, `{"status":"`+status+`"}`)
+	}
+	got, report := found(t, record.Comparison{}, service,
+		at(1, "GET", "/v2/a", "STARTING"), at(2, "GET", "/v2/b", "STARTING"), at(3, "GET", "/v2/a", "STARTING"), at(4, "GET", "/v2/b", "RUNNING"), at(5, "GET", "/v2/a", "RUNNING"),
+		at(6, "POST", "/v2/a", "RUNNING"), at(7, "GET", "/v2/a", "STOPPING"),
+	)
+	require.Equal(t, []string{`value body /status "STOPPING" "RUNNING"`}, got, "what was asked before something was changed is another question")
+	require.Equal(t, 4, report.Compared)
+	require.Equal(t, []string{"GET /v2/b", "GET /v2/a", "POST /v2/a", "GET /v2/a"}, asked)
+}
+
+func TestCompare_WhatWasGivenBeforeARefusalIsCompared(t *testing.T) {
+	t.Parallel()
+	at := func(number int64, status int, of string) record.Exchange {
+		if of != "" {
+			of = `{"status":"` + of + `"}`
+		}
+		return exchange(number, "GET", "/v2/own", "", status, of)
+	}
+	for _, refused := range []int{404, 429, 500} {
+		answers := []string{"", "STARTING", "RUNNING", "EXITED", "", ""}
+		service := func(w http.ResponseWriter, r *http.Request) {
+			status := answers[0]
+			answers = answers[1:]
+			if status == "" {
+				w.WriteHeader(refused)
+				return
+			}
+			answering(`{"status":"`+status+`"}`)(w, r)
+		}
+		got, report := found(t, record.Comparison{Clock: &waited{}, Patience: time.Minute}, service,
+			at(1, 404, ""), at(2, 200, "STARTING"), at(3, 200, "RUNNING"), at(4, refused, ""), at(5, refused, ""))
+		require.Empty(t, got, refused)
+		require.Empty(t, answers, refused)
+		require.Equal(t, []int64{1, 2}, []int64{report.Skipped[0].Exchange, report.Skipped[1].Exchange}, refused)
+		require.Equal(t, 3, report.Compared, refused)
+	}
 }
 
 func TestCompare_WaitsForEachDocumentOfGraphQL(t *testing.T) {

@@ -68,6 +68,22 @@ func (p *pairs) translate(text string) string {
 	return out.String()
 }
 
+// same reports whether a text is the other one with the names of the other side. Of addresses the host is another one.
+func (p *pairs) same(a, b string) bool {
+	return p.translate(a) == b || isAddress(a) && isAddress(b) && p.translate(withoutHost(a)) == withoutHost(b)
+}
+
+func isAddress(text string) bool {
+	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
+}
+
+// withoutHost gives what comes after the host of a URL: a service is at another one.
+func withoutHost(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	_, path, _ := strings.Cut(rest, "/")
+	return path
+}
+
 func isWord(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_'
 }

@@ -2,9 +2,11 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,24 +26,21 @@ type Player struct {
 	Latency bool          // answers take as long as they did
 	Clock   compute.Clock // nil: the machine's
 
-	known  *interfaces
-	groups map[string]*group
-	all    []*played
-	most   int // bytes of the longest request body that was recorded
+	known *interfaces
+	equal map[string][]*played // exchanges of equal requests, by number
+	cut   map[string][]*played // those whose request's body was not kept to its end, by what else they have in common
+	all   []*played
+	most  int64 // bytes of the longest request body that was recorded, as it was sent
 
-	mu sync.Mutex
-}
-
-// group is the exchanges of equal requests.
-type group struct {
-	exchanges []*played // by number
-	next      int       // which of them comes next
+	mu   sync.Mutex
+	next map[int64]int // which of the exchanges that answer a request comes next, by the number of the first
 }
 
 // played is an exchange with its request's body, read.
 type played struct {
 	*Exchange
 	body any
+	sent sent // of a request that came
 }
 
 // NewPlayer makes a player of a recording.
@@ -50,28 +49,33 @@ func NewPlayer(r *Recording) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Player{Clock: compute.SystemClock{}, known: known, groups: map[string]*group{}, most: DefaultBody}
+	p := &Player{Clock: compute.SystemClock{}, known: known, equal: map[string][]*played{}, cut: map[string][]*played{}, next: map[int64]int{}, most: graphqlBody}
 	for i := range r.Exchanges {
-		x := &played{&r.Exchanges[i], r.Exchanges[i].Request.read()}
-		k := key(x)
-		if p.groups[k] == nil {
-			p.groups[k] = &group{}
+		x := &played{Exchange: &r.Exchanges[i], body: r.Exchanges[i].Request.read()}
+		if x.Request.Truncated {
+			p.cut[frame(x)] = append(p.cut[frame(x)], x)
+		} else {
+			p.equal[key(x)] = append(p.equal[key(x)], x)
 		}
-		p.groups[k].exchanges = append(p.groups[k].exchanges, x)
 		p.all = append(p.all, x)
-		p.most = max(p.most, len(x.Request.Body))
+		p.most = max(p.most, min(x.Request.Length, longestLine))
 	}
 	return p, nil
 }
 
-// key is what equal requests have in common: the names of parameters and members stand in no order, and how a number is written makes no
-// difference. Which key a request has does not either, but that it has one does.
+// frame is what equal requests have in common beside their bodies: the names of parameters stand in no order. Which key a request has makes no
+// difference, but that it has one does.
+func frame(x *played) string {
+	return strings.Join([]string{x.Method, x.Path, sorted(x.Query), x.Request.Header(contractHeader), strconv.FormatBool(x.Key > 0)}, "\n")
+}
+
+// key is what equal requests have in common: the names of members stand in no order, and how a number is written makes no difference.
 func key(x *played) string {
 	body, err := json.Marshal(x.body)
 	if err != nil {
 		body = []byte(x.Request.Body)
 	}
-	return strings.Join([]string{x.Method, x.Path, sorted(x.Query), x.Request.Header(contractHeader), strconv.FormatBool(x.Key > 0), string(body)}, "\n")
+	return frame(x) + "\n" + string(body)
 }
 
 // sorted gives a query with its parameters by their names.
@@ -107,31 +111,56 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	p.play(w, req, x)
 }
 
-// read reads a request as it would have been recorded.
+// read reads a request as it would have been recorded, all of its body.
 func (p *Player) read(w http.ResponseWriter, req *http.Request) (*played, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, int64(max(graphqlBody, p.most+journal.Slack))))
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, p.most+journal.Slack))
 	if err != nil {
 		return nil, err
 	}
 	keys := bodies.Credentials(req)
-	x := p.known.masked(sent{method: req.Method, url: req.URL, keys: keys, request: journal.Sent{Headers: req.Header, Body: body, Length: int64(len(body))}}, p.most)
+	of := sent{method: req.Method, url: req.URL, keys: keys, request: journal.Sent{Headers: req.Header, Body: body, Length: int64(len(body))}}
+	x := p.known.masked(of, math.MaxInt)
 	if len(keys) > 0 {
 		x.Key = 1
 	}
-	return &played{&x, x.Request.read()}, nil
+	return &played{&x, x.Request.read(), of}, nil
 }
 
 // answer gives the exchange that answers a request; nil: none does.
 func (p *Player) answer(asked *played) *played {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	g := p.groups[key(asked)]
-	if g == nil {
+	all := slices.Clone(p.equal[key(asked)])
+	for _, x := range p.cut[frame(asked)] {
+		if p.begins(asked, x) {
+			all = append(all, x)
+		}
+	}
+	if len(all) == 0 {
 		return nil
 	}
-	x := g.exchanges[min(g.next, len(g.exchanges)-1)]
-	g.next++
+	slices.SortFunc(all, func(a, b *played) int { return cmp.Compare(a.Number, b.Number) })
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := all[min(p.next[all[0].Number], len(all)-1)]
+	p.next[all[0].Number]++
 	return x
+}
+
+// begins reports whether the body of a request is as long as the recorded one, and begins with what was kept of that. What is masked is so by what
+// was seen, which was not always all: it is tried with as much of it, too.
+func (p *Player) begins(asked, recorded *played) bool {
+	if asked.Request.Length != recorded.Request.Length {
+		return false
+	}
+	kept, _ := recorded.Request.bytes() // who read the recording knows that it can be decoded
+	if body, _ := asked.Request.bytes(); bytes.HasPrefix(body, kept) {
+		return true
+	}
+	cut := asked.sent
+	cut.request.Body = cut.request.Body[:min(len(cut.request.Body), seen(asked.Path, len(kept)))]
+	x := p.known.masked(cut, math.MaxInt)
+	body, _ := x.Request.bytes()
+	return bytes.HasPrefix(body, kept)
 }
 
 // streamed reports whether the answer came piece by piece, so that a part of it is good for something.
@@ -220,6 +249,12 @@ func differences(recorded, asked *played) (all []differs) {
 	parametersOf(recorded.Query, asked.Query, add)
 	add("header "+contractHeader, recorded.Request.Header(contractHeader), asked.Request.Header(contractHeader))
 	add("key", keyed(recorded.Key), keyed(asked.Key))
+	if recorded.Request.Truncated {
+		add("length of the body", strconv.FormatInt(recorded.Request.Length, 10), strconv.FormatInt(asked.Request.Length, 10))
+		kept := recorded.Request.Body
+		add("beginning of the body", kept, strings.ToValidUTF8(asked.Request.Body[:min(len(asked.Request.Body), len(kept))], ""))
+		return all
+	}
 
 	d := differ{exact: true}
 	d.values(at{}, recorded.body, asked.body)

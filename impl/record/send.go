@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,6 +35,7 @@ type session struct {
 
 	mu     sync.Mutex
 	vainly map[string]bool // what was waited for in vain, by its address
+	given  map[string]int  // how many chunks of a stream have come, by its path
 }
 
 // answer is what a target answered to a recorded request.
@@ -50,7 +52,7 @@ func (s *session) run(ctx context.Context, exchanges []Exchange, skipped func(i 
 		done chan struct{}
 	}
 	var going []flight
-	all := make([]*answer, len(exchanges))
+	all, chunks := make([]*answer, len(exchanges)), wanted(exchanges)
 	for i := range exchanges {
 		if skipped(i) {
 			continue
@@ -71,7 +73,7 @@ func (s *session) run(ctx context.Context, exchanges []Exchange, skipped func(i 
 		going = append(going, f)
 		go func() {
 			defer close(f.done)
-			all[i] = s.settled(ctx, x)
+			all[i] = s.settled(ctx, x, chunks[i])
 		}()
 	}
 
@@ -85,16 +87,19 @@ func (s *session) run(ctx context.Context, exchanges []Exchange, skipped func(i 
 const between = 200 * time.Millisecond
 
 // settled sends a request, and one that only reads again until what it reads has the status that was recorded, or patience ends: things take
-// their time. It learns what the target calls the things in the answer.
-func (s *session) settled(ctx context.Context, x *Exchange) *answer {
+// their time. A stream is read until that many chunks of it have come. It learns what the target calls the things in the answer.
+func (s *session) settled(ctx context.Context, x *Exchange, chunks int) *answer {
 	began := s.clock.Now()
-	wanted := statuses(x.Response.read())
-	for {
+	for before := (*answer)(nil); ; {
 		a := s.send(ctx, x)
-		if a.err != nil || !x.reads() || a.Status == x.Status && slices.Equal(statuses(a.Response.read()), wanted) {
+		if x.streams() {
+			a = s.gathered(x, before, a)
+		}
+		if a.err != nil || a == before || !x.again(a) || a.Status == x.Status && s.came(x, before, a, chunks) {
 			s.learn(x, a)
 			return a
 		}
+		before = a
 
 		what := x.address()
 		if isGraphQL(x.Path) { // all documents have one address
@@ -128,19 +133,11 @@ func (s *session) pause(ctx context.Context, d time.Duration) bool {
 
 // learn notes what the target calls the things in the answer.
 func (s *session) learn(x *Exchange, a *answer) {
-	if a.err != nil || a.Status != x.Status {
+	if a.err != nil || a.Status != x.Status || x.streams() { // which chunks come together is chance
 		return
 	}
 	d := differ{ids: s.ids}
 	d.values(at{}, x.Response.read(), a.Response.read())
-}
-
-// reads reports whether the request changes nothing, so that it may be sent again.
-func (x *Exchange) reads() bool {
-	if isGraphQL(x.Path) {
-		return !strings.Contains(x.Request.Body, "mutation")
-	}
-	return x.Method == http.MethodGet || x.Method == http.MethodHead
 }
 
 // statuses gives the values of the members of a body that are statuses, in their order: of the one thing that it is about. In a list there may be
@@ -177,6 +174,10 @@ func (s *session) send(ctx context.Context, x *Exchange) *answer {
 	}
 }
 
+// longestRead is how many bytes the answer to a read of a stream may have, whatever was recorded: the chunks of many reads may come in one, which a
+// service bounds by 20 MB, and are not given again.
+const longestRead = 32_000_000
+
 // noKey is sent in the place of a key that was refused when it was recorded.
 const noKey = "brt_none_of_its_keys"
 
@@ -205,6 +206,9 @@ func (s *session) exchange(ctx context.Context, x *Exchange) *answer {
 	}
 	if !x.Response.Truncated { // of what was not recorded to its end, such as a stream, the head is compared
 		most := seen(path, max(DefaultBody, len(x.Response.Body))*2)
+		if x.streams() {
+			most = max(most, longestRead)
+		}
 		body, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))
 		if err != nil {
 			return &answer{err: errors.New("the answer of " + req.URL.Host + " ends before its body does: " + reason(err))}
@@ -214,7 +218,7 @@ func (s *session) exchange(ctx context.Context, x *Exchange) *answer {
 		}
 		made.response.Body, made.response.Length = body, int64(len(body))
 	}
-	a := &answer{Exchange: s.known.masked(made, len(made.response.Body))}
+	a := &answer{Exchange: s.known.masked(made, math.MaxInt)}           // most bounds it, and *** may be longer than what it stands for
 	a.Response.Truncated = a.Response.Truncated || x.Response.Truncated // nor was the rest of this one read
 	return a
 }

@@ -159,21 +159,10 @@ func (d *differ) same(p at, a, b any) bool {
 	if d.ids == nil {
 		return false
 	}
-	if d.ids.translate(left) == right || isAddress(left) && isAddress(right) && d.ids.translate(withoutHost(left)) == withoutHost(right) {
+	if d.ids.same(left, right) {
 		return true
 	}
 	return isReference(p.name, left) && isReference(p.name, right) && d.ids.learn(left, right)
-}
-
-func isAddress(text string) bool {
-	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
-}
-
-// withoutHost gives what comes after the host of a URL: a service is at another one.
-func withoutHost(address string) string {
-	_, rest, _ := strings.Cut(address, "://")
-	_, path, _ := strings.Cut(rest, "/")
-	return path
 }
 
 func isTime(text string) bool {

@@ -4,6 +4,7 @@ package bodies
 
 import (
 	"bytes"
+	"mime"
 	"net/http"
 	"regexp"
 	"slices"
@@ -35,6 +36,9 @@ var (
 	stores       = []string{"s3Config"}
 )
 
+// inbox is the operation that takes webhooks, which have the outputs of jobs. It is one of the controls, and in no published document.
+const inbox = "receiveWebhook"
+
 // Known gives what known.go has of the documents, in all editions: what is secret in bodies, and what answers with streams. A server that
 // starts reads no document for it.
 var Known = sync.OnceValue(func() *Bodies {
@@ -57,6 +61,9 @@ var Known = sync.OnceValue(func() *Bodies {
 		unknown.Names = append(unknown.Names, names...)
 	}
 
+	ofJobs := journal.Secrets{Whole: stores}
+	b.secrets[inbox] = secrets{ofJobs, ofJobs}
+
 	slices.Sort(unknown.Names)
 	unknown.Names = slices.Compact(unknown.Names)
 	b.unknown = secrets{unknown, unknown}
@@ -78,6 +85,11 @@ const problemJSON = "application/problem+json"
 // Conceal says what is secret in the bodies of an exchange by its operation, and of a document of GraphQL what it asks for. Without graphql,
 // documents are bodies of an unknown operation.
 func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
+	if e.Operation == journal.OperationProxyPod || e.Operation == journal.OperationProxyEndpoint {
+		e.Request.Mask, e.Response.Mask = ofJSON(b.unknown.request), ofJSON(b.unknown.response)
+		return
+	}
+
 	if e.Operation == journal.OperationGraphQL {
 		e.Query = withoutDocument(e.Query)
 	}
@@ -87,14 +99,20 @@ func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
 		e.Request.Mask = func([]byte, bool) []byte { return masked }
 		answer.Maps, answer.Whole, answer.Pairs = append(answer.Maps, environments...), append(answer.Whole, "apiKey"), true
 		e.Response.Mask = answer.Mask
-		return
+	} else {
+		b.byOperation(e)
 	}
 
-	if e.Operation == journal.OperationProxyPod || e.Operation == journal.OperationProxyEndpoint {
-		e.Request.Mask, e.Response.Mask = ofJSON(b.unknown.request), ofJSON(b.unknown.response)
-		return
+	if encoded(e.Request.Headers) {
+		e.Request.Mask = journal.Hide
 	}
+	if encoded(e.Response.Headers) && perhapsJSON(e.Response.Headers) {
+		e.Response.Mask = journal.Hide
+	}
+}
 
+// byOperation says what is secret in bodies that are no documents of GraphQL.
+func (b *Bodies) byOperation(e *journal.Exchange) {
 	secrets, ok := b.secrets[e.Operation]
 	if !ok {
 		secrets = b.unknown
@@ -111,6 +129,17 @@ func (b *Bodies) Conceal(e *journal.Exchange, graphql GraphQL) {
 	} else {
 		e.Response.Mask = ofJSON(secrets.response) // of a service that calls it otherwise
 	}
+}
+
+// encoded reports whether a body is compressed, or not in UTF-8: nobody looks for what is secret in it.
+func encoded(h http.Header) bool {
+	return validate.ContentEncoding(h.Values("Content-Encoding")) != "" || validate.Charset(h.Get("Content-Type")) != ""
+}
+
+// perhapsJSON reports whether a body is JSON, as far as its content type says.
+func perhapsJSON(h http.Header) bool {
+	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return kind == "" || strings.HasSuffix(kind, "json")
 }
 
 // documents are the parameters by which other servers of GraphQL take what is asked for. Here such a request is refused.

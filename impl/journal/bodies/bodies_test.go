@@ -91,3 +91,53 @@ func TestConceal_MisspelledMembersAreAsSecret(t *testing.T) {
 		require.Equal(t, c.want, string(e.Request.Mask([]byte(c.body), false)), c.operation)
 	}
 }
+
+func TestConceal_KeepsTheOutputsOfWebhooks(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"output":{"value":7,"password":"x","env":{"A_KEY":"b"}}}`: `{"output":{"value":7,"password":"x","env":{"A_KEY":"b"}}}`,
+		`{"output":{"s3Config":{"accessSecret":"hunter22"}}}`:       `{"output":{"s3Config":{"accessSecret":"***"}}}`,
+	} {
+		e := journal.Exchange{Operation: "receiveWebhook", Path: "/_berth/inbox/graphql"}
+		bodies.Known().Conceal(&e, nil)
+		require.Equal(t, want, string(e.Request.Mask([]byte(body), false)))
+		require.Equal(t, want, string(e.Response.Mask([]byte(body), false)))
+	}
+}
+
+func TestConceal_HidesWhatItCannotLookInto(t *testing.T) {
+	t.Parallel()
+	headers := func(kind string, codings ...string) map[string][]string {
+		return map[string][]string{"Content-Type": {kind}, "Content-Encoding": codings}
+	}
+	graphql := func(body []byte) (*journal.Document, []byte, journal.Secrets) { return nil, body, journal.Secrets{} }
+	for name, c := range map[string]struct {
+		headers          map[string][]string
+		request, answers bool // are hidden
+	}{
+		"plain":                  {headers("application/json; charset=UTF-8", "identity"), false, false},
+		"compressed":             {headers("application/json", "gzip"), true, true},
+		"compressed twice":       {headers("application/json", "identity", "br, gzip"), true, true},
+		"of another charset":     {headers("application/json; charset=utf-16"), true, true},
+		"a compressed problem":   {headers("application/problem+json", "gzip"), true, true},
+		"of nobody knows what":   {headers("", "gzip"), true, true},
+		"of a wrong type":        {headers("application/json; charset=utf-8; charset=utf-16"), true, true},
+		"a compressed page":      {headers("text/html", "gzip"), true, false},
+		"an archive, as it is":   {headers("application/gzip"), false, false},
+		"without a content type": {nil, false, false},
+	} {
+		for _, operation := range []string{"run", "createPod", "receiveWebhook", "unknown", journal.OperationGraphQL, journal.OperationProxyPod, journal.OperationProxyEndpoint} {
+			e := journal.Exchange{Operation: operation, Request: journal.Sent{Headers: c.headers, Body: []byte("packed")}, Response: journal.Sent{Headers: c.headers}}
+			bodies.Known().Conceal(&e, graphql)
+			proxied := operation == journal.OperationProxyPod || operation == journal.OperationProxyEndpoint
+			hidden := func(mask func([]byte, bool) []byte) bool {
+				return string(mask([]byte("packed"), false)) == journal.Masked
+			}
+			if operation == "unknown" && !c.request { // which may have any secret
+				continue
+			}
+			require.Equal(t, c.request && !proxied, hidden(e.Request.Mask), "%s: %s", operation, name)
+			require.Equal(t, c.answers && !proxied, hidden(e.Response.Mask), "%s: %s", operation, name)
+		}
+	}
+}
