@@ -24,7 +24,7 @@ type Options struct {
 	// ~/.pgpass; without it, a file in the data directory.
 	Store string
 	// ReplicaURL is the setting replica-url: base URL at which the other servers of one --store reach this one, such as
-	// http://10.0.0.7:8765; without it the address.
+	// http://10.0.0.7:8765; an IPv6 address before a port needs no brackets; without it the address.
 	ReplicaURL string
 	// SecretKey is the setting secret-key: file with the 32 bytes that are the key of what is stored encrypted, which all
 	// servers of one --store share; without it, secret.key of the data directory.

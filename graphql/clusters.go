@@ -47,7 +47,10 @@ func (m mutations) CreateCluster(ctx context.Context, input graph.CreateClusterI
 		return nil, err
 	}
 	if selected(ctx, "pods") {
-		member := n.Pod
+		member, err := m.Control.FromTemplate(ctx, user(ctx), n.Pod)
+		if err != nil {
+			return nil, err
+		}
 		member.Name = n.Name
 		if err := m.reserveNew(ctx, member, int(n.PodCount), selectedBelow(ctx, "pods", "env"), "make this one with POST /v2/clusters"); err != nil {
 			return nil, err
@@ -79,11 +82,11 @@ func newCluster(i graph.CreateClusterInput) (n control.NewCluster, err error) {
 	count := value(i.PodCount)
 	bad.must(i.PodCount != nil, "podCount", "is required")
 	bad.must(i.PodCount == nil || count >= leastMembers && count <= mostMembers, "podCount", "must be %d to %d", leastMembers, mostMembers)
-	bad.must(value(i.ImageName) != "", "imageName", "is required")
+	bad.must(value(i.ImageName)+value(i.TemplateID) != "", "imageName", "is required without a template")
 	if err := bad.err(); err != nil {
 		return n, err
 	}
-	if err := refused([]refusal{{"templateId", value(i.TemplateID) != ""}, {"throughput", value(i.Throughput) != 0}}); err != nil {
+	if err := refused([]refusal{{"throughput", value(i.Throughput) != 0}}); err != nil {
 		return n, err
 	}
 
@@ -92,7 +95,7 @@ func newCluster(i graph.CreateClusterInput) (n control.NewCluster, err error) {
 		CloudType: &cloud, GpuTypeID: i.GpuTypeID, GpuCount: i.GpuCountPerPod, ImageName: i.ImageName, NetworkVolumeID: i.NetworkVolumeID,
 		VolumeInGb: i.VolumeInGb, VolumeMountPath: i.VolumeMountPath, DataCenterID: i.DataCenterID, DataCenterIds: i.DataCenterIds,
 		AllowedCudaVersions: i.AllowedCudaVersions, StartSSH: i.StartSSH, ContainerDiskInGb: i.ContainerDiskInGb, DockerArgs: i.DockerArgs,
-		Env: i.Env, Ports: i.Ports, VolumeKey: i.VolumeKey, StartJupyter: i.StartJupyter, DeployCost: i.DeployCost,
+		Env: i.Env, Ports: i.Ports, TemplateID: i.TemplateID, VolumeKey: i.VolumeKey, StartJupyter: i.StartJupyter, DeployCost: i.DeployCost,
 	})
 	if err != nil {
 		return n, err
@@ -123,7 +126,7 @@ func (s Services) clusterView(ctx context.Context, c control.Cluster) *graph.Clu
 		if !env {
 			p.Env = nil
 		}
-		v.Pods = append(v.Pods, s.podView(p, now))
+		v.Pods = append(v.Pods, s.podView(p, now, hostOf(ctx)))
 	}
 	return v
 }

@@ -144,12 +144,14 @@ func (s Services) endpointViews(ctx context.Context, endpoints []compute.Endpoin
 type endpointParts struct {
 	volumes map[compute.VolumeID]compute.Volume
 	workers map[compute.EndpointID][]compute.Worker
-	env     bool // of the workers: it is asked for
+	env     bool   // of the workers: it is asked for
+	host    string // the name under which the client reaches this server
 }
 
 // partsOf reads the volumes and workers of endpoints, each at once for all of them, and only if it is asked for. A worker is shown with what
 // its endpoint has, and counts as much. Errors as for listed.
 func (s Services) partsOf(ctx context.Context, endpoints []compute.Endpoint) (p endpointParts, err error) {
+	p.host = hostOf(ctx)
 	if selected(ctx, "networkVolume", "networkVolumeIds") {
 		list, err := s.volumes(ctx)
 		if err != nil {
@@ -184,7 +186,7 @@ func (p endpointParts) view(s Services, e compute.Endpoint) *graph.Endpoint {
 	if !p.env {
 		e.Env = nil // it is copied for each worker
 	}
-	v.Pods = views(p.workers[e.ID], func(w compute.Worker) *graph.Pod { return s.workerView(e, w) })
+	v.Pods = views(p.workers[e.ID], func(w compute.Worker) *graph.Pod { return s.workerView(e, w, p.host) })
 	return v
 }
 

@@ -248,7 +248,7 @@ func TestWorkerView_RunsFromItsStart(t *testing.T) {
 	e := compute.Endpoint{ID: "e", UserID: "u", Name: "mine", Args: "-x", Ports: []string{"80/http"}, Env: map[string]string{"A": "1"}}
 	w := compute.Worker{ID: "w", EndpointID: "e", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}, CostPerHour: 0.1, CreatedAt: made}
 
-	v := s.workerView(e, w)
+	v := s.workerView(e, w, "")
 	require.Equal(t, graph.PodStatusRunning, *v.DesiredStatus)
 	require.Equal(t, "created", *v.LatestTelemetry.State)
 	require.True(t, made.Equal(*v.LatestTelemetry.Time))
@@ -257,7 +257,7 @@ func TestWorkerView_RunsFromItsStart(t *testing.T) {
 	require.Zero(t, *v.UptimeSeconds)
 
 	w.StartedAt = started
-	v = s.workerView(e, w)
+	v = s.workerView(e, w, "")
 	require.Equal(t, "running", *v.LatestTelemetry.State)
 	require.True(t, started.Equal(*v.LatestTelemetry.Time))
 	require.True(t, started.Equal(*v.LastStartedAt))

@@ -71,7 +71,7 @@ func instanceID(c compute.CPU) *string {
 }
 
 // workerView shows a worker as what it is to clients of GraphQL: a pod that nobody asked for by name.
-func (s Services) workerView(e compute.Endpoint, w compute.Worker) *graph.Pod {
+func (s Services) workerView(e compute.Endpoint, w compute.Worker, host string) *graph.Pod {
 	p := compute.Pod{
 		ID: compute.PodID(w.ID), UserID: e.UserID, Name: e.Name, Image: w.Image, Args: e.Args, DiskGB: w.DiskGB, Ports: e.Ports, Env: e.Env,
 		RegistryID: e.RegistryID, TemplateID: e.TemplateID, GPU: w.GPU, CPU: w.CPU, Cloud: compute.Secure, DataCenterID: w.DataCenterID,
@@ -80,5 +80,5 @@ func (s Services) workerView(e compute.Endpoint, w compute.Worker) *graph.Pod {
 	if !w.StartedAt.IsZero() {
 		p.Status, p.StartedAt, p.MovedAt = compute.PodRunning, w.StartedAt, w.StartedAt
 	}
-	return s.podView(p, s.Clock.Wall())
+	return s.podView(p, s.Clock.Wall(), host)
 }

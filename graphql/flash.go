@@ -104,18 +104,25 @@ func manifestOf(manifest any) (json.RawMessage, error) {
 	return json.Marshal(manifest)
 }
 
-// Endpoints is FlashEnvironment.endpoints: one read for all environments of a field of the root.
+// Endpoints is FlashEnvironment.endpoints: one read for all environments of a field of the root. What is shown of it again is counted again.
 func (e flashEnvironments) Endpoints(ctx context.Context, of *graph.FlashEnvironment) ([]*graph.Endpoint, error) {
-	all, err := callOf(ctx).owned(func() ([]compute.Endpoint, error) {
+	all, anew, err := callOf(ctx).owned(func() ([]compute.Endpoint, error) {
 		return listed(ctx, e.Answers, "/v2/serverless", e.Services.Endpoints.List)
 	})
 	if err != nil {
 		return nil, err
 	}
 	var mine []compute.Endpoint
+	bytes, env := 0, selected(ctx, "env")
 	for _, one := range all {
 		if string(one.Environment) == value(of.ID) {
 			mine = append(mine, one)
+			bytes += endpointSettings(one).bytes(env)
+		}
+	}
+	if !anew {
+		if err := reserve(ctx, e.Answers, bytes, "read them in pages, with GET /v2/serverless"); err != nil {
+			return nil, err
 		}
 	}
 	return e.endpointViews(ctx, mine)
@@ -140,7 +147,7 @@ func (b flashBuilds) Manifest(ctx context.Context, of *graph.FlashBuild) (any, e
 	if err != nil || manifest == nil {
 		return nil, err
 	}
-	return manifest, nil
+	return manifest, reserve(ctx, b.Answers, len(manifest), "read this one alone")
 }
 
 func showApp(d control.FlashDetails, err error) (*graph.FlashApp, error) {
@@ -186,18 +193,18 @@ func buildView(b compute.FlashBuild) *graph.FlashBuild {
 	return &graph.FlashBuild{ID: &id, ObjectKey: &key, CreatedAt: &b.CreatedAt}
 }
 
-// owned gives the user's endpoints, which are read once for a field of the root.
-func (c *call) owned(read func() ([]compute.Endpoint, error)) ([]compute.Endpoint, error) {
+// owned gives the user's endpoints, which are read once for a field of the root, and reports whether that was now.
+func (c *call) owned(read func() ([]compute.Endpoint, error)) (all []compute.Endpoint, anew bool, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	if c.endpoints == nil {
 		all, err := read()
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		c.endpoints = append([]compute.Endpoint{}, all...)
+		c.endpoints, anew = append([]compute.Endpoint{}, all...), true
 	}
-	return slices.Clone(c.endpoints), nil
+	return slices.Clone(c.endpoints), anew, nil
 }
 
 // forget has what owned gives be read anew.

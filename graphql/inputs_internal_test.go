@@ -202,7 +202,7 @@ func TestNewCluster_HasItsBounds(t *testing.T) {
 		requireDetail(t, want, err, pods)
 	}
 	_, err := newCluster(graph.CreateClusterInput{})
-	requireDetail(t, "input.podCount: is required; input.imageName: is required", err)
+	requireDetail(t, "input.podCount: is required; input.imageName: is required without a template", err)
 	_, err = newCluster(graph.CreateClusterInput{ImageName: new("i"), PodCount: new(2)})
 	requireDetail(t, "input.gpuTypeId: is required", err)
 	_, err = newCluster(graph.CreateClusterInput{GpuTypeID: new("NVIDIA L4"), ImageName: new("i"), PodCount: new(2), Throughput: new(1)})

@@ -144,10 +144,11 @@ const (
 	noGPUs          = "There are not enough free GPUs on the host machine to start this pod."
 )
 
-// inWords puts the words that clients look for before the refusal for want of room.
+// inWords puts the words that clients look for before the refusal for want of room, and those of the SDK from 2.0 on into it, which tries the
+// next choice of hardware only then.
 func inWords(err error, words string) error {
 	if own, ok := errors.AsType[*compute.Error](err); ok && errors.Is(err, control.ErrFull) {
-		return &compute.Error{Code: own.Code, Detail: words + " (" + own.Detail + ")", Cause: err}
+		return &compute.Error{Code: own.Code, Detail: words + " (out of stock: " + own.Detail + ")", Cause: err}
 	}
 	return err
 }
@@ -221,6 +222,6 @@ func (s Services) show(ctx context.Context) func(compute.Pod, error) (*graph.Pod
 		if !selected(ctx, "env") {
 			p.Env = nil
 		}
-		return s.podView(p, s.Clock.Wall()), nil
+		return s.podView(p, s.Clock.Wall(), hostOf(ctx)), nil
 	}
 }

@@ -261,10 +261,8 @@ func env(bad *violations, list []*graph.EnvironmentVariableInput) map[string]str
 			continue
 		}
 		key := value(v.Key)
-		_, twice := all[key]
 		bad.must(key != "", "env", "a variable has no key")
-		bad.must(!twice, "env", "%s is listed twice", key)
-		all[key] = value(v.Value)
+		all[key] = value(v.Value) // the last one counts, as in the environment of a program
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package graphql
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -27,8 +28,8 @@ var desired = map[compute.PodStatus]graph.PodStatus{
 // telemetry is the word for what the container was last seen to do; created for the statuses that are not here.
 var telemetry = map[compute.PodStatus]string{compute.PodRunning: "running", compute.PodExited: "exited", compute.PodError: "exited"}
 
-// podView fills every field of the published pod that berth knows.
-func (s Services) podView(p compute.Pod, now time.Time) *graph.Pod {
+// podView fills every field of the published pod that berth knows. host is the name under which the client reaches this server.
+func (s Services) podView(p compute.Pod, now time.Time, host string) *graph.Pod {
 	var gpu control.GPUType
 	if p.GPU != nil {
 		gpu, _ = s.Control.Catalog().GPU(p.GPU.ID) // one that the catalog does not have any more has no name
@@ -88,14 +89,14 @@ func (s Services) podView(p compute.Pod, now time.Time) *graph.Pod {
 		v.NetworkVolumeID, v.VolumeMountPath = orNull(string(m.VolumeID)), &m.Path
 	}
 	if p.Status == compute.PodRunning {
-		v.Runtime = runtimeView(p, s.Live(p.ID), now)
+		v.Runtime = runtimeView(p, s.Live(p.ID), now, host)
 		v.UptimeSeconds = v.Runtime.UptimeInSeconds
 	}
 
 	return v
 }
 
-func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) *graph.PodRuntime {
+func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time, host string) *graph.PodRuntime {
 	v := &graph.PodRuntime{
 		UptimeInSeconds: number(int64(max(0, now.Sub(p.StartedAt)) / time.Second)), Ports: []*graph.PodRuntimePorts{}, Gpus: []*graph.PodRuntimeGpus{},
 		Container: &graph.PodRuntimeContainer{CPUPercent: rounded(live.CPUPercent), MemoryPercent: rounded(live.MemoryPercent)},
@@ -105,7 +106,9 @@ func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) *graph.P
 		private, _ := strconv.ParseInt(text, 10, 32) // it was checked as the pod was made
 		one := &graph.PodRuntimePorts{IsIPPublic: yes(false), PrivatePort: number(private), Type: &protocol}
 		if i < len(live.Ports) && live.Ports[i].Public != 0 { // they are in the order of those that were asked for
-			one.PublicPort, one.IP, one.IsIPPublic = number(int64(live.Ports[i].Public)), orNull(live.Ports[i].IP), yes(isPublic(live.Ports[i]))
+			seen := live.Ports[i]
+			seen.IP = cmp.Or(seen.IP, host) // on every address of the machine: where the client reaches the server
+			one.PublicPort, one.IP, one.IsIPPublic = number(int64(seen.Public)), orNull(seen.IP), yes(isPublic(seen))
 		}
 		v.Ports = append(v.Ports, one)
 	}

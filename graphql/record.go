@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unique"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -49,7 +50,7 @@ func Recorded(body []byte, l Limits) (asked *journal.Document, masked []byte, an
 	asked = &journal.Document{Fields: []string{}}
 	for _, o := range document.Operations {
 		if len(document.Operations) == 1 || o.Name == params.OperationName {
-			asked.Name, asked.Fields = o.Name, append(asked.Fields, m.fieldsOf(o.SelectionSet, 0)...)
+			asked.Name, asked.Fields = strings.Clone(o.Name), append(asked.Fields, m.fieldsOf(o.SelectionSet, map[*ast.FragmentDefinition]bool{})...)
 			break
 		}
 	}
@@ -88,17 +89,19 @@ type masking struct {
 	answer   journal.Secrets // by the names that fields have in it
 }
 
-// fieldsOf gives the names of the fields of a selection, with those of its fragments.
-func (m *masking) fieldsOf(set ast.SelectionSet, depth int) (names []string) {
+// fieldsOf gives the names of the fields of a selection, with those of its fragments but what is visited already, since one may be in itself. Each is
+// a copy, which many have in common: a part of the query would keep all of it in memory, and what is secret in it.
+func (m *masking) fieldsOf(set ast.SelectionSet, visited map[*ast.FragmentDefinition]bool) (names []string) {
 	for _, s := range set {
 		switch s := s.(type) {
 		case *ast.Field:
-			names = append(names, s.Name)
+			names = append(names, unique.Make(s.Name).Value())
 		case *ast.InlineFragment:
-			names = append(names, m.fieldsOf(s.SelectionSet, depth)...)
+			names = append(names, m.fieldsOf(s.SelectionSet, visited)...)
 		case *ast.FragmentSpread:
-			if f := m.document.Fragments.ForName(s.Name); f != nil && depth == 0 { // one in another one would be a cycle, or nobody's
-				names = append(names, m.fieldsOf(f.SelectionSet, depth+1)...)
+			if f := m.document.Fragments.ForName(s.Name); f != nil && !visited[f] {
+				visited[f] = true
+				names = append(names, m.fieldsOf(f.SelectionSet, visited)...)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package graphql_test
 
 import (
 	"encoding/json"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,8 @@ func TestRecorded_KeepsWhatIsNotSecret(t *testing.T) {
 	require.Equal(t, []string{"gpuTypes"}, document.Fields)
 	document, _, _ = h.Recorded([]byte(`{"query":"{a ...f} fragment f on Query{...f b}"}`))
 	require.Equal(t, []string{"a", "b"}, document.Fields)
+	document, _, _ = h.Recorded([]byte(`{"query":"{...f ...g} fragment f on Query{...on Query{...g}} fragment g on Query{a ...f b}"}`))
+	require.Equal(t, []string{"a", "b"}, document.Fields, "a fragment in another one, which is in it")
 }
 
 // TestRecorded_KnowsEverySecretInput fails when the schema has a new field whose name says that it is secret.
@@ -165,7 +168,7 @@ func TestRecorded_NamesTheFieldsOfTheOperation(t *testing.T) {
 		`{myself{id} a:gpuTypes{id}}`:                                 {"myself", "gpuTypes"},
 		`{...on Query{myself{id} ...on Query{gpuTypes{id}}} pod{id}}`: {"myself", "gpuTypes", "pod"},
 		`{a ...nosuch}`: {"a"},
-		`{...f} fragment f on Query{a ...g} fragment g on Query{b}`: {"a"},
+		`{...f} fragment f on Query{a ...g} fragment g on Query{b}`: {"a", "b"},
 		`query A{myself{id}} query B{gpuTypes{id}}`:                 {},
 	} {
 		body, err := json.Marshal(map[string]string{"query": document})
@@ -190,4 +193,25 @@ func TestRecorded_LooksIntoNoLongerDocumentThanIsAnswered(t *testing.T) {
 	require.NotContains(t, string(masked), "pod")
 	asked, _, _ = graphql.Recorded(body, graphql.Limits{Tokens: 5, Fields: 5})
 	require.Nil(t, asked)
+}
+
+// TestRecorded_KeepsNothingElseOfADocument holds on to what the journal does of documents that are long. Not beside other tests, whose memory it would measure.
+func TestRecorded_KeepsNothingElseOfADocument(t *testing.T) {
+	const documents, long = 64, 1 << 20
+	h := open(t, nil).handler
+	body := []byte(asked(t, `mutation Mine{secretCreate(input:{value:"`+strings.Repeat("x", long-1000)+`"}){id} myself{id} ...f} fragment f on Query{pod{id}}`, "null"))
+	inUse := func() int64 {
+		runtime.GC()
+		var memory runtime.MemStats
+		runtime.ReadMemStats(&memory)
+		return int64(memory.HeapAlloc)
+	}
+	before := inUse()
+	var kept []*journal.Document
+	for range documents {
+		document, _, _ := h.Recorded(body)
+		kept = append(kept, document)
+	}
+	require.Less(t, inUse()-before, int64(documents*long/2))
+	require.Equal(t, &journal.Document{Name: "Mine", Fields: []string{"secretCreate", "myself", "pod"}}, kept[documents-1])
 }

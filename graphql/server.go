@@ -64,6 +64,7 @@ type Services struct {
 	Flash         *control.Flash
 	Logins        *control.Logins
 	BaseURL       func(*http.Request) string             // of all interfaces for who sent the request, without a slash at the end
+	Host          func(*http.Request) string             // the name under which who sent the request reached this server, without a port
 	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
 	Faults        *fault.Script  // that operations show; nil: none
@@ -140,6 +141,7 @@ type call struct {
 	shown     bool         // it met a fault before a field
 	done      []fault.Call // of the fields that were not refused
 	base      string       // of all interfaces, as the client reaches them
+	host      string       // the name under which it reached this server
 
 	reading   sync.Mutex
 	endpoints []compute.Endpoint // of the user, see owned; nil: not read
@@ -148,6 +150,9 @@ type call struct {
 type callKey struct{}
 
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// hostOf gives the name under which the client reached this server.
+func hostOf(ctx context.Context) string { return callOf(ctx).host }
 
 // user gives whose key was sent. The gate lets nobody without a key to a resolver that asks.
 func user(ctx context.Context) compute.UserID { return callOf(ctx).key.UserID }
@@ -182,7 +187,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	c.key, c.client = key, h.Client(r)
 	if key != nil {
-		c.base = h.BaseURL(r)
+		c.base, c.host = h.BaseURL(r), h.Host(r)
 		journal.Of(ctx).By(*key)
 		ctx = control.WithSpendLimit(ctx, *key)
 	}

@@ -91,11 +91,13 @@ func TestCall_ReadsTheEndpointsOnce(t *testing.T) {
 	var fault error
 	var stored []compute.Endpoint
 	ask := func() []compute.Endpoint {
-		all, err := c.owned(func() ([]compute.Endpoint, error) {
+		before := reads
+		all, anew, err := c.owned(func() ([]compute.Endpoint, error) {
 			reads++
 			return stored, fault
 		})
 		require.Equal(t, fault, err)
+		require.Equal(t, reads > before && fault == nil, anew)
 		return all
 	}
 

@@ -79,7 +79,8 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
 		Client: func(*http.Request) string { return "192.0.2.1" }, BaseURL: func(*http.Request) string { return "http://berth.test" },
-		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Host: func(*http.Request) string { return "berth.test" },
+		Log:  slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 
 	if set != nil {

@@ -2,6 +2,7 @@ package graphql
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -61,9 +62,25 @@ func (m mutations) SaveTemplate(ctx context.Context, input *graph.SaveTemplateIn
 
 	show := m.showTemplate(ctx)
 	if id != "" {
-		return show(m.Control.UpdateTemplate(ctx, user(ctx), id, change))
+		return show(m.changeTemplate(ctx, before, change))
 	}
 	return show(m.Control.CreateTemplate(ctx, user(ctx), change))
+}
+
+// changeTemplate changes a template, and with it the endpoint that it came with and that still has it: clients change so what the workers of
+// an endpoint are made of, and expect a release (rule graphql.endpoints.template.saved).
+func (m mutations) changeTemplate(ctx context.Context, before compute.Template, change control.TemplateChange) (compute.Template, error) {
+	if before.EndpointID == "" {
+		return m.Control.UpdateTemplate(ctx, user(ctx), before.ID, change)
+	}
+	_, err := m.Endpoints.Update(ctx, user(ctx), before.EndpointID, control.EndpointChange{Template: &change, OfTemplate: before.ID})
+	switch {
+	case errors.Is(err, control.ErrOtherTemplate), compute.CodeOf(err) == compute.NotFound: // what is not found is the endpoint, or is not found again
+		return m.Control.UpdateTemplate(ctx, user(ctx), before.ID, change)
+	case err != nil:
+		return compute.Template{}, err
+	}
+	return m.Control.GetTemplate(ctx, user(ctx), before.ID)
 }
 
 // DeleteTemplate is the mutation deleteTemplate.

@@ -33,7 +33,10 @@ func userView(k *compute.Key) *graph.User {
 // PubKey is User.pubKey.
 func (u users) PubKey(ctx context.Context, _ *graph.User) (*string, error) {
 	keys, err := u.Control.PublicKeys(ctx, user(ctx))
-	return orNull(keys), err
+	if err != nil {
+		return nil, err
+	}
+	return orNull(keys), reserve(ctx, u.Answers, len(keys), "read them with GET /v2/account/ssh-keys")
 }
 
 // CurrentSpendPerHr is User.currentSpendPerHr.
@@ -55,7 +58,7 @@ func (u users) Pods(ctx context.Context, _ *graph.User) ([]*graph.Pod, error) {
 	now := u.Clock.Wall()
 	list := make([]*graph.Pod, len(pods))
 	for i, p := range pods {
-		list[i] = u.podView(p, now)
+		list[i] = u.podView(p, now, hostOf(ctx))
 	}
 	return list, nil
 }

@@ -64,14 +64,14 @@ func TestServices_PodView_IsWhole(t *testing.T) {
 	require.ElementsMatch(t, append([]string{
 		".Runtime.Ports.IP", ".Runtime.Ports.PublicPort",
 		".Runtime.Gpus.GpuUtilPercent", ".Runtime.Gpus.MemoryUtilPercent", ".Runtime.Container.CPUPercent", ".Runtime.Container.MemoryPercent",
-	}, never...), missing("", reflect.ValueOf(s.podView(p, now))))
+	}, never...), missing("", reflect.ValueOf(s.podView(p, now, ""))))
 
 	percent := 1.5
 	live = compute.PodRuntime{
 		Ports: []compute.PublishedPort{{Private: 22, Public: 40_000, Type: "tcp", IP: "203.0.113.1"}}, CPUPercent: &percent, MemoryPercent: &percent,
 		GPUs: []compute.GPUUse{{Percent: 1, MemoryPercent: 2}},
 	}
-	require.ElementsMatch(t, never, missing("", reflect.ValueOf(s.podView(p, now))))
+	require.ElementsMatch(t, never, missing("", reflect.ValueOf(s.podView(p, now, ""))))
 }
 
 // emptyServices are services over a store without anything, with the built-in catalog.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,9 +63,33 @@ func loadEditions(spec, dir string) ([]edition, error) {
 		case e.document != base:
 			editions[at].document = e.document
 		}
+		if at >= 0 {
+			editions[at].alias = cmp.Or(editions[at].alias, e.alias)
+		}
 	}
 
+	if err := checkAliases(editions, overlays); err != nil {
+		return nil, err
+	}
 	return editions, nil
+}
+
+// checkAliases checks that each edition has one other name at most, and that a name leads to one edition.
+func checkAliases(editions []edition, overlays []*document) error {
+	for _, o := range overlays {
+		name, given := text(get(o.root, "info", "version")), get(o.root, "x-alias")
+		alias := text(given)
+		for _, e := range editions {
+			switch {
+			case alias == "":
+			case e.name == name && e.alias != alias:
+				return o.failf(given, "#/x-alias", "the edition %s has the other name %q already", name, e.alias)
+			case e.name != name && (e.name == alias || e.alias == alias):
+				return o.failf(given, "#/x-alias", "%q is a name of the edition %s", alias, e.name)
+			}
+		}
+	}
+	return nil
 }
 
 // readOverlays reads the overlays in the directory of the editions; empty: there are none.

@@ -78,10 +78,15 @@ func TestEdition_AnswerHasItsMembers(t *testing.T) {
 	require.JSONEq(t, `{"things":[{"name":"a","parts":[{"id":"b"}],"box":{"lid":true}}]}`, string(editions.Things{Things: []editions.Thing{thing}}.AppendEdition(nil, three)))
 }
 
-// editionOf generates from the small document with one more overlay, whose actions are given.
+// editionOf generates from the small document, with an object without a name in it, and one more overlay, whose actions are given.
 func editionOf(t *testing.T, actions string) error {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/editions")))
+	things, err := os.ReadFile(filepath.Join(dir, "things.yaml"))
+	require.NoError(t, err)
+	const before, page = "required: [things], properties: {", "page: {type: object, properties: {next: {type: string}, last: {type: string}}}, "
+	require.Contains(t, string(things), before)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "things.yaml"), []byte(strings.Replace(string(things), before, before+page, 1)), 0o600))
 	text := "overlay: 1.0.0\ninfo: {title: t, version: four}\nextends: ../things.yaml\nactions:\n" + actions
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "editions", "four.overlay.yaml"), []byte(text), 0o600))
 	t.Chdir(dir)
@@ -107,6 +112,9 @@ func TestEdition_StopsGenerationAtWhatTwoCannotShare(t *testing.T) {
 		update(answers+"['200']", "{$ref: '#/components/responses/Gone'}"):                                                                       "editions/four.overlay.yaml:6: #/paths/~1things/get/responses/200: it is #/components/responses/Gone in edition four, and otherwise in things.yaml:11: both would have one Go type",
 		remove(answers+"['404'].description") + update(answers+"['404']", "{$ref: '#/components/responses/One'}"):                                "editions/four.overlay.yaml:8: #/paths/~1things/get/responses/404: it is #/components/responses/One in edition four, and otherwise in things.yaml:12: both would have one Go type",
 		remove("$.paths['/things'].get.parameters") + update("$.paths['/things'].get", "{parameters: [{$ref: '#/components/parameters/Size'}]}"): "editions/four.overlay.yaml:8: #/paths/~1things/get/parameters: it is #/components/parameters/Size in edition four, and otherwise in things.yaml:9: both would have one Go type",
+		remove(schemas + "Things.properties.page"):                                                                                               "",
+		update(schemas+"Things.properties.page.properties", "{x: {type: string}}"):                                                               "editions/four.overlay.yaml:6: #/components/schemas/Things/properties/page/properties/x: a property of edition four in an object without a name: give the object one, under components",
+		remove(schemas + "Things.properties.page.properties.last"):                                                                               "things.yaml:42: #/components/schemas/Things/properties/page/properties/last: a property that edition four lacks in an object without a name: give the object one, under components",
 		"  - target: " + schemas + "Box\n":                                                                                                       `editions/four.overlay.yaml:5: action 1: it needs a target, and one of update and remove`,
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -77,6 +77,42 @@ func TestEditions_HaveVersionsThatTellThemApart(t *testing.T) {
 	require.ErrorContains(t, err, `/--.overlay.yaml:2: #/info: the version "--" has no letter and no digit, of which Go names are made`)
 }
 
+// An edition has the other name that any of its files gives it, and a name leads to one edition.
+func TestEditions_HaveOtherNamesThatTellThemApart(t *testing.T) {
+	t.Parallel()
+	const changed = "  - target: $.info\n    update: {description: d}\n"
+	named := func(version, alias, extends string) string {
+		return "x-alias: " + alias + "\n" + overlayOf(version, extends, changed)
+	}
+	for name, c := range map[string]struct {
+		overlays map[string]string
+		want     string // the end of the error; "": the edition c has the other name z
+	}{
+		"in its first file":      {map[string]string{"c.a": named("c", "z", "asked.yaml"), "c.b": overlayOf("c", "other.yaml", changed)}, ""},
+		"in its second file":     {map[string]string{"c.a": overlayOf("c", "asked.yaml", changed), "c.b": named("c", "z", "other.yaml")}, ""},
+		"in both":                {map[string]string{"c.a": named("c", "z", "asked.yaml"), "c.b": named("c", "z", "other.yaml")}, ""},
+		"two":                    {map[string]string{"c.a": named("c", "z", "other.yaml"), "c.b": named("c", "y", "asked.yaml")}, `/c.b.overlay.yaml:1: #/x-alias: the edition c has the other name "z" already`},
+		"one of two":             {map[string]string{"b": named("b", "z", "asked.yaml"), "c": named("c", "z", "asked.yaml")}, `/b.overlay.yaml:1: #/x-alias: "z" is a name of the edition c`},
+		"of another's file":      {map[string]string{"b": named("b", "z", "asked.yaml"), "c.a": overlayOf("c", "asked.yaml", changed), "c.b": named("c", "z", "other.yaml")}, `/b.overlay.yaml:1: #/x-alias: "z" is a name of the edition c`},
+		"the name of another":    {map[string]string{"b": overlayOf("b", "asked.yaml", changed), "c": named("c", "b", "asked.yaml")}, `/c.overlay.yaml:1: #/x-alias: "b" is a name of the edition b`},
+		"the name of a later":    {map[string]string{"b": named("b", "c", "asked.yaml"), "c": overlayOf("c", "asked.yaml", changed)}, `/b.overlay.yaml:1: #/x-alias: "c" is a name of the edition c`},
+		"that of the document":   {map[string]string{"c": named("c", "'1'", "asked.yaml")}, `/c.overlay.yaml:1: #/x-alias: "1" is a name of the edition 1`},
+		"for another document":   {map[string]string{"c": named("c", "z", "other.yaml")}, ""},
+		"of none, beside others": {map[string]string{"a": overlayOf("a", "asked.yaml", changed), "b": overlayOf("b", "asked.yaml", changed), "c": named("c", "z", "asked.yaml")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			editions, err := loaded(t, c.overlays)
+			if c.want != "" {
+				require.ErrorContains(t, err, c.want)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "z", editions[len(editions)-1].alias)
+		})
+	}
+}
+
 // Which editions have a parameter of the query is said once, in the order of the parameters' names.
 func TestEdition_NamesEveryEditionThatHasAParameter(t *testing.T) {
 	t.Parallel()

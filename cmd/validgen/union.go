@@ -266,6 +266,9 @@ func (m merger) schema(here, there *yaml.Node, place string, named bool) error {
 	return nil
 }
 
+// nameIt says what to do about an object without a name that has other properties in another edition.
+const nameIt = "give the object one, under components"
+
 // properties merges the properties of two schemas. What both require is required.
 func (m merger) properties(here, there *yaml.Node, place string, named bool) error {
 	properties := get(there, "properties")
@@ -281,9 +284,15 @@ func (m merger) properties(here, there *yaml.Node, place string, named bool) err
 			continue
 		}
 		if !named {
-			return m.failf(p.key, at, "a property of edition %s in an object without a name: give the object one, under components", m.name)
+			return m.failf(p.key, at, "a property of edition %s in an object without a name: "+nameIt, m.name)
 		}
 		put(properties, p)
+	}
+	for _, p := range members(properties) {
+		if !named && get(here, "properties", p.key.Value) == nil { // encoders know by its name what to leave out
+			at := place + "/properties/" + escape(p.key.Value)
+			return m.failf(keyword(here, "properties"), at, "a property that edition %s lacks in an object without a name: "+nameIt, m.name)
+		}
 	}
 
 	wanted := list(get(here, "required"))

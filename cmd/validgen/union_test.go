@@ -48,7 +48,7 @@ func TestUnion_NamesWhatTwoEditionsCannotShare(t *testing.T) {
 	require.NoError(t, err)
 
 	const list, create, thing = "#/paths/~1things/get", "#/paths/~1things/post", "#/components/schemas/Thing/properties/"
-	const nested, unnamed = "properties: {x: {type: string}}", ": a property of edition b in an object without a name: give the object one, under components"
+	const nested, unnamed = "properties: {x: {type: string}}", " in an object without a name: give the object one, under components"
 	wider := strings.Replace(nested, "x:", "y: {type: string}, x:", 1)
 	body := "      requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Thing'}}}}\n"
 	for _, c := range []struct {
@@ -92,7 +92,9 @@ func TestUnion_NamesWhatTwoEditionsCannotShare(t *testing.T) {
 	} {
 		require.Contains(t, mergeable, old)
 		_, err := united(t, mergeable, strings.Replace(mergeable, old, strings.Replace(old, nested, wider, 1), 1))
-		require.EqualError(t, err, at+unnamed)
+		require.EqualError(t, err, at+": a property of edition b"+unnamed)
+		_, err = united(t, strings.Replace(mergeable, old, strings.Replace(old, nested, wider, 1), 1), mergeable) // the other way round
+		require.EqualError(t, err, at+": a property that edition b lacks"+unnamed)
 	}
 }
 

@@ -98,8 +98,9 @@ type CreateClusterInput struct {
 	Env               []*EnvironmentVariableInput `json:"env,omitempty"`
 	// Each port/protocol, separated by commas.
 	Ports *string `json:"ports,omitempty"`
+	// What is absent is taken from it: imageName may be, then.
+	TemplateID *string `json:"templateId,omitempty"`
 	// Refused. So are those that follow.
-	TemplateID   *string `json:"templateId,omitempty"`
 	Throughput   *int    `json:"throughput,omitempty"`
 	VolumeKey    *string `json:"volumeKey,omitempty"`
 	StartJupyter *bool   `json:"startJupyter,omitempty"`
@@ -488,7 +489,7 @@ type GpuType struct {
 	MaxGpuCountSecureCloud    *int `json:"maxGpuCountSecureCloud,omitempty"`
 	MaxGpuCountCommunityCloud *int `json:"maxGpuCountCommunityCloud,omitempty"`
 	MinPodGpuCount            *int `json:"minPodGpuCount,omitempty"`
-	// Empty: clusters are made through REST. So is the next one.
+	// Empty: no center is said to be one of clusters. So is the next one.
 	NodeGroupDatacenters []*DataCenter `json:"nodeGroupDatacenters,omitempty"`
 	NodeGroupGpuSizes    []*int        `json:"nodeGroupGpuSizes,omitempty"`
 	// Null: not known.
@@ -811,7 +812,7 @@ type PodRuntimeGpus struct {
 	MemoryUtilPercent *int    `json:"memoryUtilPercent,omitempty"`
 }
 
-// A port of the container. ip and publicPort are null while it is not mapped, ip also if it is on every address of the host.
+// A port of the container. ip and publicPort are null while it is not mapped; of a port on every address of the host, ip is the name under which the client reached the server.
 type PodRuntimePorts struct {
 	IP *string `json:"ip,omitempty"`
 	// Whether the container is reached at ip itself: true for tcp and udp, false for http.

@@ -4742,7 +4742,7 @@ func (v *PodFieldsRuntimePodRuntimeGpus) GetMemoryUtilPercent() *int { return v.
 // PodFieldsRuntimePodRuntimePorts includes the requested fields of the GraphQL type PodRuntimePorts.
 // The GraphQL type's documentation follows.
 //
-// A port of the container. ip and publicPort are null while it is not mapped, ip also if it is on every address of the host.
+// A port of the container. ip and publicPort are null while it is not mapped; of a port on every address of the host, ip is the name under which the client reached the server.
 type PodFieldsRuntimePodRuntimePorts struct {
 	Ip *string `json:"ip"`
 	// Whether the container is reached at ip itself: true for tcp and udp, false for http.
@@ -5695,7 +5695,7 @@ func (v *SaveTemplateInput) GetConfig() *json.RawMessage { return v.Config }
 
 // SaveTemplateResponse is returned by SaveTemplate on success.
 type SaveTemplateResponse struct {
-	// Makes a template or, with an id, changes what is given of one.
+	// Makes a template or, with an id, changes what is given of one, and of the endpoint that it came with while that has it, as a release.
 	SaveTemplate *SaveTemplateSaveTemplatePodTemplate `json:"saveTemplate"`
 }
 

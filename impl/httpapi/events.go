@@ -23,12 +23,14 @@ const (
 	eventsOfKey, eventsInAll = 10, 200
 	logsOfKey, logsInAll     = 100, 1000
 	heldOfKey, heldInAll     = 2048, 1 << 20 // that wait for jobs: half of the connections that a server has by default
+	waitingInAll             = 1 << 20       // those, and takes and polls of workers; of a key three quarters of the connections
 )
 
 // streams counts requests that last. It is safe for concurrent use.
 type streams struct {
 	what         string // they are, for who may have no more
 	ofKey, inAll int
+	with         *streams // that these count with, too; nil: none
 
 	mu  sync.Mutex
 	of  map[compute.KeyID]int
@@ -41,18 +43,28 @@ func newStreams(what string, ofKey, inAll int) *streams {
 
 // begin counts one more stream of the key, until end is called. TooMany if there are too many.
 func (s *streams) begin(key compute.KeyID) (end func(), err error) {
+	leave := func() {}
+	if s.with != nil {
+		if leave, err = s.with.begin(key); err != nil {
+			return nil, err
+		}
+	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.of[key] >= s.ofKey:
+		leave()
 		return nil, compute.NoMoreNow("the key has %d %s already, and may have no more at a time", s.ofKey, s.what)
 	case s.all >= s.inAll:
+		leave()
 		return nil, compute.NoMoreNow("there are %d %s already, and there may be no more at a time", s.inAll, s.what)
 	}
 
 	s.of[key]++
 	s.all++
 	return func() {
+		leave()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.all--

@@ -36,33 +36,58 @@ func TestStreams_AreBoundedOfAKeyAndInAll(t *testing.T) {
 
 func TestStreams_EachKindHasItsBounds(t *testing.T) {
 	t.Parallel()
-	h, err := New(Services{})
-	require.NoError(t, err)
 	for what, c := range map[string]struct {
-		streams      *streams
+		of           func(*Services) *streams
 		ofKey, inAll int
 	}{
-		"streams of events":           {h.services.follows, 10, 200},
-		"logs that are followed":      {h.services.tails, 100, 1000},
-		"requests that wait for jobs": {h.services.held, 2048, 1 << 20},
+		"streams of events":                                 {func(s *Services) *streams { return s.follows }, 10, 200},
+		"logs that are followed":                            {func(s *Services) *streams { return s.tails }, 100, 1000},
+		"requests that wait for jobs":                       {func(s *Services) *streams { return s.held }, 2048, 1 << 20},
+		"requests that wait for jobs, and polls of workers": {func(s *Services) *streams { return s.polls }, 3000, 1 << 20},
 	} {
+		h, err := New(Services{Connections: 4000})
+		require.NoError(t, err)
+		streams := c.of(h.services)
 		for range c.ofKey {
-			_, err := c.streams.begin("one")
+			_, err := streams.begin("one")
 			require.NoError(t, err, what)
 		}
-		_, err := c.streams.begin("one")
+		_, err = streams.begin("one")
 		require.Equal(t, compute.TooMany, compute.CodeOf(err), what)
 		require.ErrorContains(t, err, what)
 
-		c.streams.all = c.inAll - 1
-		end, err := c.streams.begin("other")
+		streams.all = c.inAll - 1
+		end, err := streams.begin("other")
 		require.NoError(t, err, what)
-		_, err = c.streams.begin("third")
+		_, err = streams.begin("third")
 		require.Equal(t, compute.TooMany, compute.CodeOf(err), what)
 		end()
-		_, err = c.streams.begin("third")
+		_, err = streams.begin("third")
 		require.NoError(t, err, what)
 	}
+}
+
+// Who waits for jobs and whose workers poll has no more connections than who does one of both.
+func TestStreams_WaitsAndPollsCountTogether(t *testing.T) {
+	t.Parallel()
+	h, err := New(Services{Connections: 8})
+	require.NoError(t, err)
+	s := h.services
+	var ends []func()
+	for _, of := range []*streams{s.held, s.polls, s.held, s.polls, s.held, s.polls} {
+		end, err := of.begin("one")
+		require.NoError(t, err)
+		ends = append(ends, end)
+	}
+	for _, of := range []*streams{s.held, s.polls} {
+		_, err := of.begin("one")
+		require.Equal(t, compute.TooMany, compute.CodeOf(err))
+	}
+	for _, end := range ends {
+		end()
+	}
+	require.Empty(t, s.held.of)
+	require.Empty(t, s.polls.of)
 }
 
 func TestEvents_AreSeenByKeysThatMayReadWhatTheyAreAbout(t *testing.T) {

@@ -93,7 +93,7 @@ func (h controlsHandlers) exec(c echo.Context, t shell.Target, p controls.ExecPo
 		now, _, err := h.Keyring.Authenticate(context.WithoutCancel(contextOf(c)), shown, false)
 		return err == nil && now.ID == key.ID && now.Role == key.Role || compute.CodeOf(err) == compute.Unavailable
 	}
-	wire.Serve(c.Response(), c.Request(), value(p.Stdin), tty, still, func(ctx context.Context, e runtime.Exec) (int, error) {
+	wire.Serve(h.Shells.Ending, c.Response(), c.Request(), value(p.Stdin), tty, still, func(ctx context.Context, e runtime.Exec) (int, error) {
 		if len(p.Command) > 1 || len(p.Command) == 1 && p.Command[0] != "" { // generated clients write an empty list as command=
 			e.Command = p.Command
 		}

@@ -30,7 +30,7 @@ const lineTime = "2006-01-02T15:04:05.000000000Z07:00"
 
 // logQuery translates the parameters, which are the same for workers.
 func logQuery(p rest.GetPodLogsParams) compute.LogQuery {
-	q := compute.LogQuery{Source: compute.LogSource(value(p.Source)), Tail: defaultTail, Since: value(p.Since), After: value(p.LastEventID)}
+	q := compute.LogQuery{Source: compute.LogSource(value(p.Source)), Tail: defaultTail, Since: value(p.Since), After: value(p.LastEventID), Mark: true}
 	if p.Tail != nil {
 		q.Tail = int(*p.Tail)
 	}
@@ -88,6 +88,9 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	})
 
 	err = read(ctx, func(l compute.LogLine) error {
+		if l == (compute.LogLine{}) {
+			return e.write([]byte(": so far\n\n"))
+		}
 		event, err := logEvent(l)
 		if err != nil {
 			return err
@@ -222,7 +225,7 @@ func (h restHandlers) GetPodLogs(c echo.Context, id string, params rest.GetPodLo
 func (h controlsHandlers) GetLogs(c echo.Context, id string, params controls.GetLogsParams) error {
 	q := compute.LogQuery{Tail: tailAtOnce, Since: value(params.Since), After: value(params.LastEventID), AtOnce: !value(params.Stream)}
 	if !q.AtOnce {
-		q.Tail = defaultTail
+		q.Tail, q.Mark = defaultTail, true
 	}
 	if params.Tail != nil {
 		q.Tail = int(*params.Tail)

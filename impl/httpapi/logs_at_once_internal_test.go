@@ -65,8 +65,8 @@ func TestLogs_AtOnceHaveTheLastLinesThatThereIsRoomFor(t *testing.T) {
 
 func TestLogs_AreAskedForFromTheEndOn(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, compute.LogQuery{Tail: 100}, logQuery(rest.GetPodLogsParams{}))
+	require.Equal(t, compute.LogQuery{Tail: 100, Mark: true}, logQuery(rest.GetPodLogsParams{}))
 	tail, since, after := int64(7), time.UnixMilli(5), time.UnixMilli(6)
 	asked := logQuery(rest.GetPodLogsParams{Tail: &tail, Since: &since, LastEventID: &after})
-	require.Equal(t, compute.LogQuery{Tail: 7, Since: time.UnixMilli(5), After: time.UnixMilli(6)}, asked)
+	require.Equal(t, compute.LogQuery{Tail: 7, Since: time.UnixMilli(5), After: time.UnixMilli(6), Mark: true}, asked)
 }

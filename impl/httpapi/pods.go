@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"strconv"
 
@@ -99,11 +98,7 @@ func (h restHandlers) podView(c echo.Context, p compute.Pod) rest.Pod {
 	live := h.Pods.Live(p.ID)
 	v := podView(p, live, h.Clock.Wall())
 	if requestOf(c).edition != strict {
-		host := h.Proxies.Host(c.Request())
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		widePodView(&v, p, live, h.Control.PlaceOf(p), host, h.SSHPort)
+		widePodView(&v, p, live, h.Control.PlaceOf(p), h.Proxies.HostName(c.Request()), h.SSHPort)
 	}
 	return v
 }

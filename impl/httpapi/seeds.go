@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/gen/rest"
@@ -11,6 +12,9 @@ import (
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/seed"
 )
+
+// keysOfName is how many keys of other tokens an earlier seed may have had under the name of one.
+const keysOfName = 100
 
 // Plant creates what the seed has and the server has not, at its start. Of a seed all of whose rows were created before nothing is created
 // again, be it there still or not. The error is a seed.Problems where items are refused.
@@ -97,6 +101,9 @@ func (s *Services) plantItem(ctx context.Context, i seed.Item, reset bool) (crea
 		return s.plantUser(ctx, i, *body, reset)
 	case *controls.NewKey:
 		err = s.plantKey(ctx, i, *body, reset)
+		for n := 2; compute.CodeOf(err) == compute.Conflict && !i.Named && n <= keysOfName; n++ { // an earlier seed had another key of that name
+			err = s.plantKey(control.WithID(ctx, string(compute.FixedKeyID(fmt.Sprint(i.ID, "\n", n)))), i, *body, false)
+		}
 	case *controls.Quotas:
 		err = s.setQuotas(*body)
 	case *controls.Fault:

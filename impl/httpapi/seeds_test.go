@@ -180,6 +180,24 @@ func TestPlant_OfAChangedSeedCreatesWhatIsNotThere(t *testing.T) {
 	require.Contains(t, n.log.String(), "created=4 known=14", "the SSH keys are there")
 }
 
+// A key is known by its token: another one is another key, whatever other keys are called.
+func TestPlant_OfAChangedSeedCreatesKeysOfOtherTokens(t *testing.T) {
+	t.Parallel()
+	const first, second = "{key: first-token-0123456789, scopes: [all]}", "{key: second-token-0123456789, scopes: [all]}"
+	n := newNursery(t, "keys:\n- "+first+"\n")
+	require.NoError(t, n.plant())
+	for _, keys := range []string{second + "\n- " + first, "{id: keyofmine1, key: third-token-0123456789, scopes: [all]}"} {
+		*n.seed = *readSeed(t, "keys:\n- "+keys+"\n")
+		require.NoError(t, n.plant())
+	}
+	for _, token := range []string{"first-token-0123456789", "second-token-0123456789", "third-token-0123456789"} {
+		require.Equal(t, 200, n.status("pods", token), token)
+	}
+
+	*n.seed = *readSeed(t, "keys:\n- {id: keyofmine1, key: fourth-token-0123456789, scopes: [all]}\n")
+	require.ErrorContains(t, n.plant(), "another key, of another token, has the id keyofmine1")
+}
+
 func TestPlant_TellsAllThatIsRefused(t *testing.T) {
 	t.Parallel()
 	n := newNursery(t, "templates:\n- {name: a, image: i, registry: nosuchregistry}\n- {id: templateofown1, name: b, image: i}\nquotas: {minute: 1, hour: 1, day: 1, queue: published}\n")

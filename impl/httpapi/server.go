@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -34,40 +35,41 @@ import (
 
 // Services are what the edge calls.
 type Services struct {
-	Control    *control.Control
-	Pods       Pods
-	Endpoints  *control.Endpoints
-	Workers    Workers
-	Builds     Builds
-	Scripts    *control.Scripts
-	Shells     *shell.Shells
-	SSHPort    int                                            // at which users log in to their pods; 0: they do not
-	QueueURL   func(*http.Request) string                     // base of the queue for who sent the request, without a slash at the end
-	BaseURL    func(*http.Request, compute.EndpointID) string // base of an endpoint that balances load, likewise
-	PodAddress func(*http.Request) compute.PodAddress         // where HTTP ports of pods are, likewise
-	Balanced   Balanced
-	Registries *control.Registries
-	Secrets    *control.Secrets
-	Queue      *jobs.Queue
-	Changes    *changes.Log // of everything; nil: nobody follows them
-	History    *history.History
-	Why        *why.Reasons
-	Keyring    *control.Keyring
-	Refusals   *audit.Refusals // who is refused; nil: nobody counts
-	Rates      *control.Rates
-	QueueRates *control.QueueRates
-	IDs        *compute.IDs
-	Clock      compute.Clock
-	Log        *slog.Logger
-	Ready      func(context.Context) error // reports whether the store answers
-	Draining   context.Context             // ends when answers without an end are to end
-	Bodies     *limit.Bodies               // reads the bodies of requests
-	Archives   *limit.Archives             // keeps what is to be built
-	Artifacts  *limit.Artifacts            // keeps what flash apps are made of
-	Flash      *control.Flash
-	Answers    *limit.Answers // bounds the memory of large answers
-	Hosts      *limit.Hosts   // names under which is shown what asks for no key
-	Proxies    *limit.Proxies // proxies that say what the client asked for; nil: there are none
+	Control     *control.Control
+	Pods        Pods
+	Endpoints   *control.Endpoints
+	Workers     Workers
+	Builds      Builds
+	Scripts     *control.Scripts
+	Shells      *shell.Shells
+	SSHPort     int                                            // at which users log in to their pods; 0: they do not
+	QueueURL    func(*http.Request) string                     // base of the queue for who sent the request, without a slash at the end
+	BaseURL     func(*http.Request, compute.EndpointID) string // base of an endpoint that balances load, likewise
+	PodAddress  func(*http.Request) compute.PodAddress         // where HTTP ports of pods are, likewise
+	Balanced    Balanced
+	Registries  *control.Registries
+	Secrets     *control.Secrets
+	Queue       *jobs.Queue
+	Changes     *changes.Log // of everything; nil: nobody follows them
+	History     *history.History
+	Why         *why.Reasons
+	Keyring     *control.Keyring
+	Refusals    *audit.Refusals // who is refused; nil: nobody counts
+	Rates       *control.Rates
+	QueueRates  *control.QueueRates
+	IDs         *compute.IDs
+	Clock       compute.Clock
+	Log         *slog.Logger
+	Ready       func(context.Context) error // reports whether the store answers
+	Draining    context.Context             // ends when answers without an end are to end
+	Bodies      *limit.Bodies               // reads the bodies of requests
+	Archives    *limit.Archives             // keeps what is to be built
+	Connections int                         // that there may be; 0: as many as come
+	Artifacts   *limit.Artifacts            // keeps what flash apps are made of
+	Flash       *control.Flash
+	Answers     *limit.Answers // bounds the memory of large answers
+	Hosts       *limit.Hosts   // names under which is shown what asks for no key
+	Proxies     *limit.Proxies // proxies that say what the client asked for; nil: there are none
 
 	Trouble   func() error                 // reports why the storage takes no writes; nil: it always does
 	Reachable func(context.Context) error  // reports whether what pods and workers run on answers; nil: it always does
@@ -98,6 +100,7 @@ type Services struct {
 	follows  *streams // streams of events
 	tails    *streams // logs that are followed
 	held     *streams // requests that wait for jobs
+	polls    *streams // takes of workers and their questions what to stop, with those of held
 	routes   map[route]*operation
 	unknown  *operation
 	edition  int            // of Contract
@@ -149,7 +152,10 @@ func New(s Services) (*Handler, error) {
 	s.refusals, s.dates = &refusals{}, &dates{}
 	s.follows = newStreams("streams of events", eventsOfKey, eventsInAll)
 	s.tails = newStreams("logs that are followed", logsOfKey, logsInAll)
-	s.held = newStreams("requests that wait for jobs", heldOfKey, heldInAll)
+	most := cmp.Or(s.Connections*3/4, waitingInAll)
+	s.polls = newStreams("requests that wait for jobs, and polls of workers", most, waitingInAll)
+	s.held = newStreams("requests that wait for jobs", min(heldOfKey, most), heldInAll)
+	s.held.with = s.polls
 	var ok bool
 	if s.edition, ok = editionNamed(s.Contract); !ok && s.Contract != "" {
 		return nil, noEdition(s.Contract)

@@ -113,6 +113,11 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if value(inProgress) == "1" || strings.Contains(w+"&", "&job_in_progress=1&") {
 		take = h.Queue.TakeMore
 	}
+	end, err := h.polls.begin(callerOf(c).ID)
+	if err != nil {
+		return err
+	}
+	defer end()
 	taken, err := take(contextOf(c), user, compute.EndpointID(e), id, n)
 	if err != nil {
 		return err
@@ -158,6 +163,11 @@ func (h workerHandlers) StopJobs(c echo.Context, e worker.EndpointID, w worker.W
 	if err != nil {
 		return err
 	}
+	end, err := h.polls.begin(callerOf(c).ID)
+	if err != nil {
+		return err
+	}
+	defer end()
 	ids, err := h.Queue.Stops(contextOf(c), user, compute.EndpointID(e), id)
 	if err = cmp.Or(err, h.stillThere(c)); err != nil {
 		h.Queue.StopAgain(compute.EndpointID(e), id, ids)

@@ -60,6 +60,15 @@ func (p *Proxies) Host(r *http.Request) string {
 	return r.Host
 }
 
+// HostName is Host without a port, and an address without brackets.
+func (p *Proxies) HostName(r *http.Request) string {
+	host := p.Host(r)
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.Trim(host, "[]")
+}
+
 // Client gives the address of the client without its port: the one that the connection comes from or, where that is a trusted proxy, the last of
 // X-Forwarded-For that is none. What stands before it, or is no address, anybody may have written.
 func (p *Proxies) Client(r *http.Request) string {

@@ -285,7 +285,7 @@ func (r *reader) identify(l list, item *Item, at *yaml.Node) {
 		}
 	}
 
-	if item.ID == "" {
+	if item.Named = item.ID != ""; !item.Named {
 		var named struct{ Name string }
 		_ = json.Unmarshal(item.text, &named) // the validator has read it
 		name := strings.Join([]string{"berth seed", l.name, string(item.User), named.Name}, "\n")

@@ -24,6 +24,7 @@ type Seed struct {
 type Item struct {
 	List  string         // that it stands in, such as pods
 	ID    string         // that it gets; of one that says none, one that follows from its name
+	Named bool           // it says its id, or its token does
 	User  compute.UserID // whose it is; empty: the owner's
 	Token string         // of a key
 	Off   bool           // a pod that is to be stopped, or a user that is to be disabled

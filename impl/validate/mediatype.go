@@ -18,11 +18,26 @@ func ContentType(header string) (fault string) {
 	if err != nil || kind != jsonType {
 		return "the content type must be " + jsonType
 	}
-	charset, given := parameters["charset"]
-	if !given || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8") {
+	return otherCharset(parameters)
+}
+
+// Charset reports what is wrong with the charset of a body by its content type, whatever that is else. It is empty where nothing is.
+func Charset(header string) (fault string) {
+	_, parameters, err := mime.ParseMediaType(header)
+	if err != nil && strings.Contains(strings.ToLower(header), charset) {
+		return "the content type cannot be read"
+	}
+	return otherCharset(parameters)
+}
+
+const charset = "charset"
+
+func otherCharset(parameters map[string]string) (fault string) {
+	name, given := parameters[charset]
+	if !given || strings.EqualFold(name, "utf-8") || strings.EqualFold(name, "utf8") {
 		return ""
 	}
-	return fmt.Sprintf("the body must be UTF-8, and its content type says charset %.100q", charset)
+	return fmt.Sprintf("the body must be UTF-8, and its content type says charset %.100q", name)
 }
 
 // ContentEncoding reports what is wrong with the content encoding of a body, which may be given more than once: none is undone (rule

@@ -112,13 +112,9 @@ func target(steps []string) string {
 
 // write writes the actions for one difference, if it is one that a program can write.
 func (s *skeleton) write(d Difference) {
-	for _, all := range []object{s.b.operations(), s.a.operations()} {
-		for at := range all {
-			if d.At == at || strings.HasPrefix(d.At, at+"/") {
-				s.operation(d, at, strings.Split(strings.TrimPrefix(d.At, at), "/")[1:])
-				return
-			}
-		}
+	if at := s.operationOf(d.At); at != "" {
+		s.operation(d, at, strings.Split(strings.TrimPrefix(d.At, at), "/")[1:])
+		return
 	}
 	names := strings.Split(d.At, "/")
 	for _, component := range s.components(names[0]) {
@@ -126,6 +122,17 @@ func (s *skeleton) write(d Difference) {
 			return
 		}
 	}
+}
+
+// operationOf gives the operation, of either document, that a place is in: the longest, since the path of one often begins with that of
+// another; "": it is in none.
+func (s *skeleton) operationOf(place string) (longest string) {
+	for at := range both(s.a.operations(), s.b.operations()) {
+		if (place == at || strings.HasPrefix(place, at+"/")) && len(at) > len(longest) {
+			longest = at
+		}
+	}
+	return longest
 }
 
 // components gives the components of b that one of a was compared with.
@@ -176,8 +183,9 @@ func (s *skeleton) described(op object) object {
 	if body, _ := s.b.resolve(op["requestBody"]); body != nil {
 		own["requestBody"] = object{"required": orElse(body["required"], false), "content": s.media(body)}
 	}
-	for status, answer := range responses(op) {
-		answers[status] = s.answer(answer)
+	given := responses(op)
+	for _, status := range slices.Sorted(maps.Keys(given)) {
+		answers[status] = s.answer(given[status])
 	}
 	return own
 }
@@ -191,18 +199,16 @@ func (s *skeleton) parameter(p object) object {
 // answer writes an answer of b: the component of a that it was compared with, or what it is.
 func (s *skeleton) answer(node any) object {
 	m, name := s.b.resolve(node)
-	for pair := range s.seen {
-		if ofA, ok := strings.CutPrefix(pair[0], "responses/"); ok && name != "" && pair[1] == name {
-			return object{"$ref": "#/components/responses/" + ofA}
-		}
+	if ofA := s.counterpart("responses/", name); ofA != "" {
+		return object{"$ref": "#/components/responses/" + ofA}
 	}
 	own := object{"description": "To be written."}
 	if content := s.media(m); len(content) > 0 {
 		own["content"] = content
 	}
 	headers, _ := m["headers"].(object)
-	for name, h := range headers {
-		header, _ := s.b.resolve(h)
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		header, _ := s.b.resolve(headers[name])
 		all, _ := own["headers"].(object)
 		own["headers"] = both(all, object{name: object{"schema": s.plain(header["schema"])}})
 	}
@@ -212,8 +218,8 @@ func (s *skeleton) answer(node any) object {
 func (s *skeleton) media(m object) object {
 	own := object{}
 	content, _ := m["content"].(object)
-	for kind, c := range content {
-		c, _ := c.(object)
+	for _, kind := range slices.Sorted(maps.Keys(content)) {
+		c, _ := content[kind].(object)
 		own[kind] = object{"schema": s.plain(c["schema"])}
 	}
 	return own
@@ -277,6 +283,21 @@ func (s *skeleton) list(steps []string, key string, a, b object) {
 	}
 }
 
+// counterpart gives the component of a that one of b was compared with, of several the one with its name, else the first; "": none. The kind
+// is as component has it.
+func (s *skeleton) counterpart(kind, ofB string) (ofA string) {
+	if s.seen[[2]string{kind + ofB, ofB}] {
+		return ofB
+	}
+	for pair := range s.seen {
+		name, ok := strings.CutPrefix(pair[0], kind)
+		if ok && pair[1] == ofB && !strings.Contains(name, "/") && (ofA == "" || name < ofA) {
+			ofA = name
+		}
+	}
+	return ofA
+}
+
 // unwritten are keywords that the documents of this directory do not have.
 var unwritten = []string{"if", "then", "else", "unevaluatedProperties"}
 
@@ -288,10 +309,8 @@ func (s *skeleton) plain(node any) any {
 	}
 	made := s.b.schema(m)
 	if made.name != "" {
-		for pair := range s.seen {
-			if pair[1] == made.name && !strings.Contains(pair[0], "/") {
-				return object{"$ref": "#/components/schemas/" + pair[0]}
-			}
+		if ofA := s.counterpart("", made.name); ofA != "" {
+			return object{"$ref": "#/components/schemas/" + ofA}
 		}
 		if !slices.Contains(s.needed, made.name) {
 			s.needed = append(s.needed, made.name)
@@ -300,17 +319,18 @@ func (s *skeleton) plain(node any) any {
 	}
 
 	own := object{}
-	for key, value := range made.keywords {
+	for _, key := range slices.Sorted(maps.Keys(made.keywords)) {
 		if slices.Contains(unwritten, key) {
 			continue
 		}
+		value := made.keywords[key]
 		own[key] = value
 		switch key {
 		case "properties":
 			properties := object{}
 			given, _ := value.(object)
-			for name, p := range given {
-				properties[name] = s.plain(p)
+			for _, name := range slices.Sorted(maps.Keys(given)) {
+				properties[name] = s.plain(given[name])
 			}
 			own[key] = properties
 		case "items", "additionalProperties":
