@@ -134,7 +134,8 @@ FILE.key, if it exists, or the key that was shipped, becomes the key of the data
 renames them, with .replaced at the end, and the next restore removes those.
 
 Everything is as it was when the backup was made: keys that were revoked since then are valid again. Pods and workers that the backup does not
-know are removed when a server starts on their machine.`,
+know are removed when a server starts on their machine. A server finds its containers and volumes by the name in the file runtime-owner: in another
+data directory than before, put that file there before the start.`,
 		Example: `  berth restore /backups/berth.db --data /var/lib/berth
   berth restore s3://backups/berth --data /var/lib/berth --at 2026-11-23T10:00:00Z
   berth restore backup.db --force --json`,
@@ -178,6 +179,7 @@ func printRestored(cmd *cobra.Command, o app.RestoreOptions, r app.Restored) err
 		}
 		return printJSON(cmd, r)
 	}
+
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s is restored from %s.\n", r.Database, o.File)
 	if s := r.Shipped; s != nil {
@@ -185,18 +187,26 @@ func printRestored(cmd *cobra.Command, o app.RestoreOptions, r app.Restored) err
 		if len(s.Later) > 0 {
 			fmt.Fprintf(out, "Nothing is in it of %s: what began later, and has no base.\n", join(s.Later))
 		}
+		if s.KeyDamaged != "" {
+			fmt.Fprintf(out, "The key that was shipped, %s, cannot be read: %s must be the key of the server that shipped.\n", s.KeyDamaged, r.SecretKey)
+		}
 		if len(s.Damaged) > 0 {
 			fmt.Fprintf(out, "What cannot be read, and was not needed for that: %s.\n", join(s.Damaged))
 		}
 	}
+
 	if r.Schema < r.Program {
 		fmt.Fprintf(out, "Its schema is version %d: the next start of a server brings it to %d.\n", r.Schema, r.Program)
 	}
 	if len(r.Replaced) > 0 {
 		fmt.Fprintf(out, "What was there is in %s.\n", join(r.Replaced))
 	}
+
 	if !r.HasKey {
 		fmt.Fprintf(out, "%s is missing: put it there before the start if the backup has credentials, secrets or pods.\n", r.SecretKey)
+	}
+	if r.MissingOwner != "" {
+		fmt.Fprintf(out, "%s is missing: copy it from the data directory of before, or the server finds neither the containers nor the volumes of these pods.\n", r.MissingOwner)
 	}
 	return nil
 }

@@ -84,6 +84,59 @@ func TestBackup_OfAServerThatRunsIsServedElsewhere(t *testing.T) {
 	require.Contains(t, s.done("secrets", "list"), "t")
 }
 
+// plantFetched leaves what a restore leaves that is killed.
+func plantFetched(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "fetched-1"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "fetched-1", "berth.db.key"), []byte("a secret"), 0o600))
+}
+
+func TestBackup_WhatAKilledOneLeftIsRemoved(t *testing.T) {
+	t.Parallel()
+	dir, to := t.TempDir(), t.TempDir()
+	file := filepath.Join(to, "b.db")
+	require.NoError(t, serving(t, app.Config{Data: dir}).server.Close())
+
+	old := time.Now().Add(-2 * time.Hour)
+	for name, when := range map[string]time.Time{
+		"b.db.unfinished-123": old, "b.db.unfinished-123-wal": old,
+		"b.db.unfinished-124": time.Now(), "b.db.unfinished-mine": old, "b.db.unfinished-": old, "c.db.unfinished-123": old,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(to, name), []byte("half"), 0o600))
+		require.NoError(t, os.Chtimes(filepath.Join(to, name), when, when))
+	}
+	did[app.Backup](t, "backup", file, "--data", dir)
+	left, err := os.ReadDir(to)
+	require.NoError(t, err)
+	var names []string
+	for _, one := range left {
+		names = append(names, one.Name())
+	}
+	require.Equal(t, []string{"b.db", "b.db.unfinished-", "b.db.unfinished-124", "b.db.unfinished-mine", "c.db.unfinished-123"}, names)
+
+	// And what a killed restore left, by the next one and by a server.
+	plantFetched(t, dir)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "fetched-mine"), 0o700))
+	found := filepath.Join(dir, "fetched-2")
+	require.NoError(t, os.Mkdir(found, 0o700))
+	require.NoError(t, os.Rename(file, filepath.Join(found, "berth.db")))
+	did[app.Restored](t, "restore", filepath.Join(found, "berth.db"), "--data", dir, "--force")
+	require.NoDirExists(t, filepath.Join(dir, "fetched-1"))
+	require.FileExists(t, filepath.Join(found, "berth.db"), "the backup itself")
+	plantFetched(t, dir)
+	halves := []string{"berth.db.restoring", "berth.db.restoring-wal", "berth.db.loading", "berth.db.saving", "berth.db.saving.unfinished", "berth.db.saving.unfinished.new"}
+	for _, name := range halves {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600))
+	}
+	require.NoError(t, serving(t, app.Config{Data: dir}).server.Close())
+	for _, name := range halves {
+		require.NoFileExists(t, filepath.Join(dir, name))
+	}
+	require.NoDirExists(t, filepath.Join(dir, "fetched-1"))
+	require.NoDirExists(t, found)
+	require.DirExists(t, filepath.Join(dir, "fetched-mine"))
+}
+
 func TestBackup_OfAServerThatShipsIsRestoredWithoutIt(t *testing.T) {
 	t.Parallel()
 	dir, place := t.TempDir(), filepath.Join(t.TempDir(), "shipped")
@@ -110,10 +163,10 @@ func TestBackup_OfAServerThatShipsIsRestoredWithoutIt(t *testing.T) {
 	refused(t, "there is no folder", "backup", "list", file+"s")
 	require.Equal(t, 1, call(t.Context(), "", "backup", "list", file).code)
 	require.NoError(t, os.Chmod(other, 0o755)) // as an image has its volume
-	require.NoError(t, os.Mkdir(filepath.Join(other, "fetched-1"), 0o700), "of a restore that was killed")
+	plantFetched(t, other)
 	r := did[app.Restored](t, "restore", place, "--data", other)
 	require.True(t, r.HasKey)
-	require.NoError(t, os.Remove(filepath.Join(other, "fetched-1")))
+	require.NoDirExists(t, filepath.Join(other, "fetched-1"))
 	require.Equal(t, all[0].Name, r.Shipped.Generation)
 	require.True(t, r.Shipped.Upto.Equal(all[0].To), "%s, %s", r.Shipped.Upto, all[0].To)
 	refused(t, "berth.db is there already", "restore", place, "--data", other)
@@ -155,6 +208,33 @@ func TestBackup_RefusesWhatWouldLoseSomething(t *testing.T) {
 	entries, err := os.ReadDir(tmp)
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "nothing half is left")
+
+	require.NoError(t, os.WriteFile(file+".key", []byte("of another server"), 0o600))
+	refused(t, "b.db.key is there already, and is not the key of ", "backup", file, "--data", dir, "--force")
+	did[app.Backup](t, "backup", file, "--data", dir, "--force", "--with-key")
+	did[app.Backup](t, "backup", file, "--data", dir, "--force")
+}
+
+// The containers and volumes of pods are found by a name that is in the data directory alone.
+func TestRestore_SaysWhichFileFindsTheContainers(t *testing.T) {
+	t.Parallel()
+	dir, other, file := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "b.db")
+	require.NoError(t, serving(t, app.Config{Data: dir}).server.Close())
+	did[app.Backup](t, "backup", file, "--data", dir)
+	require.Empty(t, did[app.Restored](t, "restore", file, "--data", other).MissingOwner, "there are none")
+
+	changed(t, filepath.Join(dir, "berth.db"), `INSERT INTO runtimes VALUES ('docker', 'unix:///here')`)
+	did[app.Backup](t, "backup", file, "--data", dir, "--force")
+	owner := filepath.Join(other, "runtime-owner")
+	require.Equal(t, owner, did[app.Restored](t, "restore", file, "--data", other, "--force").MissingOwner)
+	r := call(t.Context(), "", "restore", file, "--data", other, "--force")
+	require.Zero(t, r.code)
+	require.Contains(t, r.out, owner+" is missing: copy it from the data directory of before")
+	r = call(t.Context(), "", "check", "--data", other)
+	require.Contains(t, r.err, "not looked at: runtime docker at unix:///here: "+owner+", with the name by which what is there is found, is missing")
+
+	require.NoError(t, os.WriteFile(owner, []byte("abc"), 0o600))
+	require.Empty(t, did[app.Restored](t, "restore", file, "--data", other, "--force").MissingOwner)
 }
 
 func TestBackup_OfADamagedLogIsRefused(t *testing.T) {

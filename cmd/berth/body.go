@@ -25,6 +25,8 @@ type field struct {
 	at    string // the member, as a JSON Pointer
 	add   func(flags *pflag.FlagSet, name string)
 	value func(flags *pflag.FlagSet, name string) (any, error)
+	// read gives the member from what value names; nil: it is the member.
+	read func(cmd *cobra.Command, path string) (any, error)
 	// offer gives values for the completion in a shell; nil: none.
 	offer   completion
 	choices []string // what the value is one of, as far as is known here; nil: anything
@@ -149,6 +151,13 @@ func made(flag, at, usage string, read func(string) (any, error)) field {
 	return f
 }
 
+// madeOfFile is a field whose text names a file, or the standard input of the command, that is read by a function.
+func madeOfFile(flag, at, usage string, read func(cmd *cobra.Command, path string) (any, error)) field {
+	f := text(flag, at, usage)
+	f.read = read
+	return f
+}
+
 // body is a request's document: a file, and over it what the flags say.
 type body struct {
 	fields   []field
@@ -205,6 +214,11 @@ func (b body) read(cmd *cobra.Command, c *connection) ([]byte, error) {
 			continue
 		}
 		value, err := f.value(cmd.Flags(), f.flag)
+		if path, is := value.(string); is && err == nil && f.read != nil {
+			if value, err = f.read(cmd, path); err != nil {
+				err = fmt.Errorf("--%s: %w", f.flag, err)
+			}
+		}
 		if err == nil && f.find != nil {
 			value, err = located(value, func(named string) (string, error) { return f.find(cmd.Context(), c, named) })
 		}
@@ -266,7 +280,7 @@ func readJSON(cmd *cobra.Command, path string) (text []byte, err error) {
 	name := path
 	if path == "-" {
 		name = "the standard input"
-		text, err = io.ReadAll(cmd.InOrStdin())
+		text, err = readInput(cmd.Context(), cmd.InOrStdin())
 	} else {
 		text, err = os.ReadFile(path)
 	}

@@ -104,13 +104,20 @@ func openArchive(path string) (io.ReadCloser, string, error) {
 
 // follow prints what the build writes until it has ended, and fails if it does. With --json it prints the build alone, once it has ended.
 func (c *connection) follow(cmd *cobra.Command, endpoint string, build rest.Build) error {
+	var away outage
+	goesOn := func(err error) error {
+		if isStatus(err, http.StatusNotFound) {
+			return err
+		}
+		return noted(err, fmt.Sprintf("the build goes on: berth endpoints build-logs %s %s --follow shows its log", endpoint, build.ID))
+	}
 	if !asJSON(cmd) {
 		q := logQuery{follow: true, tail: 5000}
 		err := q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume restclient.RequestEditorFn) (*http.Response, error) {
 			return c.rest.GetBuildLogs(ctx, endpoint, build.ID, (*rest.GetBuildLogsParams)(p), resume)
 		})
 		if err != nil && cmd.Context().Err() == nil {
-			return err
+			return goesOn(err)
 		}
 	}
 
@@ -121,11 +128,15 @@ func (c *connection) follow(cmd *cobra.Command, endpoint string, build rest.Buil
 		build, document, err := fetch[rest.Build](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) {
 			return c.rest.GetEndpointBuild(ctx, endpoint, build.ID)
 		})
+		if err == nil {
+			away.end()
+		}
 		switch {
 		case cmd.Context().Err() != nil:
 			continue
-		case err != nil:
-			return err
+		case err != nil && !away.bears(err):
+			return goesOn(err)
+		case err != nil: // it is asked again
 		case build.Status == rest.BuildStateCOMPLETED:
 			return printBuild(cmd, document, build)
 		case build.Status != rest.BuildStatePENDING && build.Status != rest.BuildStateBUILDING:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -85,6 +86,34 @@ func TestBuild_FileThatCannotBeReadIsNoFaultOfTheServer(t *testing.T) {
 	r := call(t.Context(), "", "build", "f08vqgrv1p2xkd", dir, "--server", s.URL)
 	require.Equal(t, exitFailed, r.code, r.err)
 	require.Equal(t, "berth: the folder cannot be packed: lstat "+filepath.Join(dir, "next")+": no such file or directory\n", r.err)
+}
+
+// TestBuild_BearsAnOutage: the build goes on meanwhile.
+func TestBuild_BearsAnOutage(t *testing.T) {
+	t.Parallel()
+	const build = `{"id":"b","endpointId":"f08vqgrv1p2xkd","status":"%s","createdAt":"2026-01-31T12:00:00Z"}`
+	for name, c := range map[string]struct {
+		status, code int
+	}{"one that passes": {http.StatusServiceUnavailable, 0}, "one that does not": {http.StatusForbidden, exitRefused}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch asked++; {
+				case r.Method == http.MethodPost:
+					fmt.Fprintf(w, build, "PENDING")
+				case asked == 2:
+					w.WriteHeader(c.status)
+				default:
+					fmt.Fprintf(w, build, "COMPLETED")
+				}
+			}))
+			defer s.Close()
+			r := call(t.Context(), "", "build", "f08vqgrv1p2xkd", writeFiles(t, map[string]string{"Dockerfile": "FROM scratch\n"}), "--server", s.URL, "--json")
+			require.Equal(t, c.code, r.code, r.err)
+			require.Equal(t, c.code != 0, strings.Contains(r.err, "\n  the build goes on: berth endpoints build-logs f08vqgrv1p2xkd b --follow"), r.err)
+		})
+	}
 }
 
 // TestHeaderOf_FilesOfWindowsCanBeRun: nothing there says which, and in an image or a pod they could not be otherwise.

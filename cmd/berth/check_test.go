@@ -64,7 +64,6 @@ var damages = []struct {
 	{"sum of charges that no charge makes", false, []string{`INSERT INTO charge_sums (user_id, item, day, resource_id, amount, ran) VALUES ('u', 'POD_CPU', 86400001, 'p', 1, 1)`}},
 	{"log of a pod or worker that is gone", true, []string{`INSERT INTO system_lines VALUES ('gone', 1, 'text')`}},
 	{"pod that names a network volume that is gone", false, []string{`UPDATE pods SET network_volume_id = 'gone', network_path = '/v' WHERE name = 'stops'`}},
-	{"pod that names a template that is gone", false, []string{`UPDATE pods SET template_id = 'gone' WHERE name = 'stops'`}},
 	{"damaged file", false, []string{
 		`PRAGMA writable_schema = 1`,
 		`UPDATE sqlite_schema SET sql = replace(sql, 'size_gb        INTEGER NOT NULL', 'size_gb        INTEGER') WHERE name = 'volumes'`,

@@ -25,6 +25,12 @@ import (
 // requestTime is how long an answer may take, beyond what the server was asked to wait.
 const requestTime = 30 * time.Second
 
+// longWork is how long a server may take for what grows with all that it has, such as a saved state.
+const longWork = time.Hour
+
+// slowLine is how many bytes a second the slowest line carries on which a long document is sent.
+const slowLine = 16 << 10
+
 // mostAnswer is how many bytes an answer may have that is read as a whole: no server is to take all memory.
 const mostAnswer = 64 << 20
 
@@ -112,19 +118,46 @@ func (c *connection) ask(ctx context.Context, r request) ([]byte, error) {
 	return c.hold(ctx, 0, r)
 }
 
-// hold is ask for a request that the server was asked to hold so long.
+// timeToSend is how long a document may take on its way to the server.
+func timeToSend(document []byte) time.Duration {
+	return time.Duration(len(document)) * time.Second / slowLine
+}
+
+// coming is an answer that comes, which has as long as the slowest line takes for it, and requestTime at most for the next piece.
+type coming struct {
+	io.Reader
+	late  *time.Timer
+	began time.Time
+	bytes int64
+}
+
+func (r *coming) Read(p []byte) (int, error) {
+	if r.began.IsZero() {
+		r.began = time.Now()
+		r.late.Reset(requestTime)
+	}
+	n, err := r.Reader.Read(p)
+	if r.bytes += int64(n); n > 0 {
+		r.late.Reset(min(requestTime, time.Until(r.began.Add(requestTime+time.Duration(r.bytes)*time.Second/slowLine))))
+	}
+	return n, err
+}
+
+// hold is ask for a request that the server was asked to hold so long, or whose work takes so long.
 func (c *connection) hold(ctx context.Context, d time.Duration, r request) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, d+requestTime)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(d+requestTime, func() { cancel(fmt.Errorf("%w within %s", errLate, d+requestTime)) })
+	defer late.Stop()
 	res, err := r(ctx)
 	if err != nil {
-		return nil, c.unreached(err)
+		return nil, c.unreached(causeOf(ctx, err))
 	}
 
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(&coming{Reader: res.Body, late: late}, mostAnswer+1))
 	if err != nil {
-		return nil, c.unreached(err)
+		return nil, c.unreached(causeOf(ctx, err))
 	}
 	if len(body) > mostAnswer {
 		return nil, &failure{code: exitRefused, cause: fmt.Errorf("%s answered with more than %d MiB", withoutPassword(c.server), mostAnswer>>20), hint: "is it a berth?"}

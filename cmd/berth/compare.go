@@ -37,7 +37,8 @@ Ids are matched: if the two services give different ids to the same thing, later
 stock, measurements, request ids and counters of limits are not compared by value; docs/record.md lists them, and --exact compares them too. A request that
 reads something that takes time is repeated until it has the recorded status.
 
-The requests are real: they create and delete, and what they create may cost.`,
+The requests are real: they create and delete, and what they create may cost. Secrets are not in a recording: what is created has *** in their place, and a
+request that would change something and has a secret in its body is not sent.`,
 		Example: `  berth compare session.jsonl --against http://127.0.0.1:8765 --key $BERTH_KEY
   BERTH_KEY_LEFT=... BERTH_KEY_RIGHT=... berth compare session.jsonl --left https://rest.example.com --queue-left https://api.example.com --right http://127.0.0.1:8765
   berth compare session.jsonl --against http://127.0.0.1:8765 --ignore '/pods/*/dataCenterId' --ignore createPod/name --ignore-header Location --json`,

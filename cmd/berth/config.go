@@ -82,6 +82,14 @@ shown, only whether it is set. Give other flags to see what they change.`,
 	return cmd
 }
 
+// masked gives a value as it may be shown: an address without a password and keys that it has.
+func masked(text string) string {
+	if isBase(text) {
+		return withoutPassword(text)
+	}
+	return setting.Redacted(text)
+}
+
 // show gives a setting without its secret.
 func show(f *pflag.Flag) shownSetting {
 	s := shownSetting{Name: f.Name, Value: f.Value.String(), Source: "default"}
@@ -96,7 +104,7 @@ func show(f *pflag.Flag) shownSetting {
 	}
 
 	if text, is := s.Value.(string); is {
-		s.Value = setting.Redacted(text)
+		s.Value = masked(text)
 	}
 	if marked(f, secretMark) {
 		s.Value = "not set"

@@ -41,7 +41,7 @@ with the reason; the totals group the reasons. --junit and --html write the same
 
 The rules create and delete pods, endpoints and more, and delete what they created. They act as the worker of an endpoint: of one
 that they create and delete, or of --endpoint, which must have no workers. If the server limits requests, they wait; a second key
-that is exempt from limits (berth keys create --exempt), given as --exempt-key, avoids that. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
+that is exempt from limits (berth keys create --exempt), given as BERTH_EXEMPT_KEY, avoids that. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
 where the server does not post there (berth serve --private-webhooks).
 
 Some rules wait: to see that a result is kept for 30 minutes takes 30 minutes. With the test controls they set the clock. Without them,
@@ -49,9 +49,9 @@ Some rules wait: to see that a result is kept for 30 minutes takes 30 minutes. W
 
 With the test controls the rules advance the clock of the server and reset its state: use a server that nobody else needs.`,
 		Example: `  berth conformance
-  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --junit report.xml --html report.html
-  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --exempt-key "$(berth keys create --exempt --json | jq -r .key)"
-  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --area pods,queue --skip pods.logs`,
+  berth conformance --target http://127.0.0.1:8765 --junit report.xml --html report.html
+  BERTH_EXEMPT_KEY=$(berth keys create --exempt --json | jq -r .key) berth conformance --target http://127.0.0.1:8765
+  berth conformance --target http://127.0.0.1:8765 --area pods,queue --skip pods.logs`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
@@ -59,12 +59,12 @@ With the test controls the rules advance the clock of the server and reset its s
 	flags := cmd.Flags()
 	flags.StringVar(&c.target.URL, "target", "", "base address of the server; if empty, a server of its own")
 	flags.StringVar(&c.target.QueueURL, "queue-target", "", "base address of its queue, if that is different")
-	flags.StringVar(&c.target.Key, "key", "", "a key with every scope")
-	flags.StringVar(&c.target.ExemptKey, "exempt-key", "", "a key of the same user that is exempt from limits, for all rules but those about limits")
+	flags.StringVar(&c.target.Key, "key", "", "a key with every scope; better given as BERTH_KEY, since others see command lines")
+	flags.StringVar(&c.target.ExemptKey, "exempt-key", "", "a key of the same user that is exempt from limits, for all rules but those about limits; better given as BERTH_EXEMPT_KEY")
 	flags.StringVar(&c.target.Endpoint, "endpoint", "", "id of an endpoint without workers; without it the rules create one")
 	flags.StringVar(&c.target.Declared, "declared-endpoint", "", "id of an endpoint that the server's settings declare; without it one of the other two, if it is one")
 	flags.StringVar(&c.target.Managed, "managed-endpoint", "", "id of an endpoint whose workers the server starts; without it rules are skipped")
-	flags.StringVar(&c.target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
+	flags.StringVar(&c.target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls), with which they reset it; without it rules are skipped")
 	flags.StringVar(&c.target.Contract, "contract", "", "check the rules of this edition of the contract, which every request names: "+strings.Join(app.Contracts(), ", ")+"; without it those of the strict one, and requests name none")
 	asSettings(flags, "key")
 	flags.StringSliceVar(&c.only, "only", nil, "check only these rules: ids, or the beginning of ids up to a dot (pods.logs), separated by commas")
@@ -83,6 +83,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	if c.wait < 0 {
 		return misuse(fmt.Errorf("--wait: %s is no time to wait for", c.wait), "")
 	}
+	c.target.ExemptKey = cmp.Or(c.target.ExemptKey, os.Getenv("BERTH_EXEMPT_KEY"))
 	if c.target.Contract != "" {
 		name, err := app.Contract(c.target.Contract)
 		if err != nil {

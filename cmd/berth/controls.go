@@ -33,12 +33,15 @@ func newControlsResetCommand() *cobra.Command {
 with, and what its seed has is there again.`,
 		Example: "  berth controls reset",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return controlled(cmd, controlsTake, func(c *connection) error {
-				_, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return c.controls.ResetState(ctx) })
-				return err
-			})
+			return controlled(cmd, controlsTake, func(c *connection) error { return c.reset(cmd.Context()) })
 		},
 	}
+}
+
+// reset has the server forget everything, which takes the longer the more there is.
+func (c *connection) reset(ctx context.Context) error {
+	_, err := c.hold(ctx, longWork, func(ctx context.Context) (*http.Response, error) { return c.controls.ResetState(ctx) })
+	return err
 }
 
 // putCommand makes of cmd one that sets something of the server to a document.

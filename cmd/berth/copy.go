@@ -59,8 +59,12 @@ as nearly every one has.`,
 			}
 
 			var exit remoteExit
-			if errors.As(err, &exit) && (exit == runtime.ExitNotFound || exit == runtime.ExitNotRun) {
+			switch {
+			case !errors.As(err, &exit):
+			case exit == runtime.ExitNotFound || exit == runtime.ExitNotRun:
 				err = &failure{code: exitFailed, cause: errors.New("the image has no sh or no tar, which copying takes")}
+			default:
+				err = &failure{code: exitFailed, cause: fmt.Errorf("the copy failed in the pod, with exit code %d", int(exit))}
 			}
 			return r.hint(err)
 		},
@@ -314,14 +318,44 @@ func extractOne(archive *tar.Reader, root *os.Root, at string, header *tar.Heade
 		if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			return err
 		}
-		file, err := root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(file, archive)
-		return errors.Join(err, file.Close())
+		return extractFile(archive, root, at, mode)
 	case tar.TypeLink:
 		return fmt.Errorf("%s is a second name of another file: copy it by itself", at)
 	}
 	return fmt.Errorf("%s is neither a file nor a folder nor a link", at)
+}
+
+// extractFile writes a file with its mode, whatever the umask is and whatever mode a file there has.
+func extractFile(archive io.Reader, root *os.Root, at string, mode fs.FileMode) error {
+	file, err := emptyFile(root, at, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, archive)
+	return errors.Join(err, setMode(file, mode), file.Close())
+}
+
+// emptyFile opens a file to be written from its beginning. One there that must not be written to, such as an earlier copy, is replaced.
+func emptyFile(root *os.Root, at string, mode fs.FileMode) (*os.File, error) {
+	const how = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	file, err := root.OpenFile(at, how, mode)
+	if !errors.Is(err, fs.ErrPermission) {
+		return file, err
+	}
+	if there, failed := root.Lstat(at); failed != nil || !there.Mode().IsRegular() {
+		return nil, err
+	}
+	if failed := root.Remove(at); failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	return root.OpenFile(at, how, mode)
+}
+
+// setMode gives a file its mode if it has another one. A device, such as /dev/null, keeps what it has.
+func setMode(file *os.File, mode fs.FileMode) error {
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm() == mode {
+		return err
+	}
+	return file.Chmod(mode)
 }

@@ -87,7 +87,7 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 
 				return w.greet(cmd.OutOrStdout(), s, key, config.Data)
 			})
-			return errors.Join(outcome, err)
+			return errors.Join(outcome, wrongValue(cmd, err))
 		},
 	}
 

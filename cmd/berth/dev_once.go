@@ -19,7 +19,7 @@ func onceInput(cmd *cobra.Command, text string) (json.RawMessage, error) {
 	if !cmd.Flags().Changed("input") {
 		return nil, nil
 	}
-	input, err := readInput(cmd, text)
+	input, err := jobInput(cmd, text)
 	if err != nil {
 		return nil, misuse(fmt.Errorf("--input: %w", err), "see berth dev --help")
 	}

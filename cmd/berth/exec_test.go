@@ -3,6 +3,8 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -183,6 +185,10 @@ func TestCopy_WhatCannotBeCopiedFails(t *testing.T) {
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.err, "berth: "+at+"/tree/socket is neither a file nor a folder\n")
 
+	r = s.run("pods", "cp", id+":"+at+"/missing", at+"/copy")
+	require.Equal(t, exitFailed, r.code, "whatever the code of tar is")
+	require.Regexp(t, `berth: the copy failed in the pod, with exit code \d+\n$`, r.err)
+
 	require.NoError(t, os.WriteFile(at+"/tree/a", bytes.Repeat([]byte("long"), 1<<20), 0o600))
 	require.NoError(t, os.Mkdir(at+"/other", 0o700)) // in the first one something may be already
 	require.NoError(t, os.Symlink("elsewhere", at+"/other/tree"))
@@ -260,4 +266,56 @@ func TestCopy_FolderHasItsModeAndItsLinks(t *testing.T) {
 	link, err := os.Readlink(dir + "/copy/up")
 	require.NoError(t, err)
 	require.Equal(t, "../elsewhere", link, "it is copied, and not followed")
+}
+
+// fileOf gives an archive of one file, called tool.
+func fileOf(t *testing.T, text string, mode int64) *bytes.Buffer {
+	t.Helper()
+	packed := &bytes.Buffer{}
+	archive := tar.NewWriter(packed)
+	require.NoError(t, archive.WriteHeader(&tar.Header{Name: "tool", Mode: mode, Size: int64(len(text)), Typeflag: tar.TypeReg}))
+	_, err := archive.Write([]byte(text))
+	require.NoError(t, errors.Join(err, archive.Close()))
+	return packed
+}
+
+// TestCopy_FileHasItsMode: also over a file that is there with another one, and over one that must not be written to.
+func TestCopy_FileHasItsMode(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer func() { _ = root.Close() }()
+	require.NoError(t, os.WriteFile(dir+"/copy", []byte("what is there is longer"), 0o600))
+
+	for i, mode := range []os.FileMode{0o775, 0o444, 0o444, 0o666, 0o600} {
+		text := fmt.Sprint("copy ", i)
+		require.NoError(t, readArchive(fileOf(t, text, int64(mode)), root, "tool", "copy"))
+		info, err := os.Stat(dir + "/copy")
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm())
+		found, err := os.ReadFile(dir + "/copy")
+		require.NoError(t, err)
+		require.Equal(t, text, string(found))
+	}
+
+	require.NoError(t, os.Symlink("copy", dir+"/link"))
+	require.NoError(t, readArchive(fileOf(t, "through", 0o640), root, "tool", "link"))
+	info, err := os.Stat(dir + "/copy")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o640), info.Mode().Perm(), "what the link leads to")
+}
+
+// TestCopy_WhatIsNoFileKeepsItsMode: /dev/null is everybody's, here a pipe.
+func TestCopy_WhatIsNoFileKeepsItsMode(t *testing.T) {
+	t.Parallel()
+	from, to, err := os.Pipe()
+	require.NoError(t, err)
+	defer func() { _ = errors.Join(from.Close(), to.Close()) }()
+	before, err := to.Stat()
+	require.NoError(t, err)
+	require.NoError(t, setMode(to, before.Mode().Perm()^0o022))
+	after, err := to.Stat()
+	require.NoError(t, err)
+	require.Equal(t, before.Mode(), after.Mode())
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,13 +25,14 @@ const (
 )
 
 const exitCodes = `Exit codes:
-  0  done
-  1  failed, for a reason not below
-  2  the command line, the environment or the configuration file makes no sense
-  3  the server refused the request
-  4  the server was not reached
-  5  the pod or job that the command waited for ended in another way
-  6  the time of --timeout was over first`
+    0  done
+    1  failed, for a reason not below
+    2  the command line, the environment or the configuration file makes no sense
+    3  the server refused the request
+    4  the server was not reached
+    5  the pod or job that the command waited for ended in another way
+    6  the time of --timeout was over first
+  130  interrupted`
 
 // failure is an error that leads to an exit code of its own. Notes are more of what is wrong, a line each; usage is how the command
 // is called; the hint says what can be done about it.
@@ -118,5 +120,16 @@ func hinted(err error, hint string) error {
 	}
 	with := *f
 	with.hint = hint
+	return &with
+}
+
+// noted adds to a failure one more line of what there is to know.
+func noted(err error, note string) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	with := *f
+	with.notes = append(slices.Clone(f.notes), note)
 	return &with
 }

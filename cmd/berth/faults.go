@@ -199,7 +199,7 @@ those of spec/controls.yaml: the flags of berth faults add, such as keyId for --
 		Example: `  berth faults set faults.json
   echo '[{"operation": "createPod", "when": "after", "status": 503, "times": 1}]' | berth faults set -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := readDocument(cmd.InOrStdin(), args[0])
+			text, err := readDocument(cmd, args[0])
 			if err != nil {
 				return misuse(err, "")
 			}

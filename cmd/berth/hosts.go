@@ -76,7 +76,7 @@ has is found out by asking the engine, except for diskGb.`,
 			if file == "" {
 				return misuse(errors.New("--file must name the file that describes the host"), "")
 			}
-			host, err := readDocument(cmd.InOrStdin(), file)
+			host, err := readDocument(cmd, file)
 			if err != nil {
 				return misuse(fmt.Errorf("--file: %w", err), "")
 			}
@@ -122,8 +122,10 @@ func newHostsRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return c.controls.RemoveHost(ctx, args[0]) })
-			return err
+			if _, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return c.controls.RemoveHost(ctx, args[0]) }); err != nil {
+				return err
+			}
+			return printDone(cmd, args[0], "removed")
 		},
 	}
 }

@@ -22,7 +22,7 @@ func TestHosts(t *testing.T) {
 	require.Regexp(t, `box-7 .* draining`, s.done("hosts", "drain", "box-7"))
 	require.Contains(t, s.done("hosts", "list", "--json"), `"draining":true`)
 	require.Regexp(t, `box-7 .* in use`, s.done("hosts", "drain", "box-7", "--undo"))
-	require.Empty(t, s.done("hosts", "remove", "box-7"))
+	require.Equal(t, "removed box-7\n", s.done("hosts", "remove", "box-7"))
 	require.NotContains(t, s.done("hosts", "list"), "box-7")
 
 	for _, wrong := range []struct {

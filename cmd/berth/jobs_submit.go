@@ -31,15 +31,15 @@ func jobFields() []field {
 func submission(cmd *cobra.Command) body {
 	fields := jobFields()
 	fields[0] = made("input", "/input", "the job's input: JSON, @FILE, or @- for the standard input", func(text string) (any, error) {
-		return readInput(cmd, text)
+		return jobInput(cmd, text)
 	})
 	b := body{fields: fields}
 	b.add(cmd)
 	return b
 }
 
-// readInput gives the JSON of --input.
-func readInput(cmd *cobra.Command, text string) (json.RawMessage, error) {
+// jobInput gives the JSON of --input.
+func jobInput(cmd *cobra.Command, text string) (json.RawMessage, error) {
 	if path, ok := strings.CutPrefix(text, "@"); ok {
 		return readJSON(cmd, path)
 	}
@@ -87,11 +87,12 @@ line is a document of the server: the job, the chunks of a read, and the job aga
 }
 
 // submit submits a job to the endpoint that is named. It can be read again, unlike the standard input that it may come from.
+// A long document has longer to come.
 func (j *jobs) submit(w *waiting, follow bool, held time.Duration, document []byte, ask func(ctx context.Context, contentType string, body io.Reader) (*http.Response, error)) (job queue.Job, answer []byte, err error) {
 	err = endpoints().kind().on(j.cmd.Context(), j.connection, j.named, func(id string) error {
 		j.endpoint = id
 		j.listen(w, follow)
-		job, answer, err = j.job(j.cmd.Context(), held, func(ctx context.Context) (*http.Response, error) {
+		job, answer, err = j.job(j.cmd.Context(), held+timeToSend(document), func(ctx context.Context) (*http.Response, error) {
 			return send(document, func(contentType string, body io.Reader) (*http.Response, error) { return ask(ctx, contentType, body) })
 		})
 		return err

@@ -176,7 +176,7 @@ func newJournalShowCommand() *cobra.Command {
 				if err != nil || asJSON(cmd) {
 					return orPrint(cmd, document, err)
 				}
-				if err := printDetail(cmd, journalColumns, e); err != nil {
+				if err := printDetail(cmd, journalColumns, e); err != nil || idsAlone(cmd) {
 					return err
 				}
 				if err := printMessage(cmd, "request", e.Request); err != nil {
@@ -239,7 +239,7 @@ What does not hold is printed, a line each, with the request that comes nearest;
 		Example: `  berth journal verify expected.json
   echo '[{"operation": "run", "body": [{"pointer": "/input/n", "equals": 7}], "times": {"exactly": 1}}]' | berth journal verify -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := readDocument(cmd.InOrStdin(), args[0])
+			text, err := readDocument(cmd, args[0])
 			if err != nil {
 				return misuse(err, "")
 			}
@@ -296,6 +296,13 @@ func failureLine(f controls.VerificationFailure) string {
 	return fmt.Sprintf("%s; the nearest is number %d: %s", line, f.Nearest.Number, strings.Join(differences, "; "))
 }
 
+// exportJournal gives the journal as HAR, which may be tens of megabytes on a slow line.
+func (c *connection) exportJournal(ctx context.Context, params *controls.ListJournalParams) ([]byte, error) {
+	return c.hold(ctx, longWork, func(ctx context.Context) (*http.Response, error) {
+		return c.controls.ExportJournal(ctx, new(controls.ExportJournalParams(*params)))
+	})
+}
+
 func newJournalExportCommand() *cobra.Command {
 	f := &journalFlags{}
 	var file string
@@ -314,9 +321,7 @@ func newJournalExportCommand() *cobra.Command {
 				return err
 			}
 			return journaled(cmd, func(c *connection) error {
-				document, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
-					return c.controls.ExportJournal(ctx, new(controls.ExportJournalParams(*params)))
-				})
+				document, err := c.exportJournal(cmd.Context(), params)
 				if err != nil {
 					return err
 				}

@@ -31,6 +31,7 @@ func TestJournal(t *testing.T) {
 	require.Regexp(t, `operation +createPod`, shown)
 	require.Contains(t, shown, "  Authorization: ***\n")
 	require.Regexp(t, `(?s)request\n.*"name":"first".*response\n.*"status":`, shown)
+	require.Equal(t, "1\n", s.done("journal", "show", "1", "-q"))
 	require.Equal(t, s.done("journal", "show", "2", "--json"), s.done("journal", "show", "2", "--json"))
 
 	file := filepath.Join(t.TempDir(), "requests.har")

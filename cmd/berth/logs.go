@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -13,8 +14,8 @@ import (
 	"github.com/berthdev/berth/gen/restclient"
 )
 
-// quiet is after what time without a line all that there were are taken to have come: the server's stream has no mark for it.
-const quiet = time.Second
+// soFar is the comment in a stream that follows the lines that there were (rule logs.so-far).
+const soFar = "so far"
 
 const logsLong = `Print what %s wrote: without --follow the lines so far, with it also the lines to come, until there can be no
 more. Lines of berth itself, about starting and stopping, come after [system]. With --json each line is a JSON object of
@@ -131,37 +132,47 @@ func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r req
 		broken <- readEvents(ctx, res.Body, events)
 		close(events)
 	}()
-	silence := time.NewTimer(quiet)
+	silence := time.NewTimer(requestTime)
 	defer silence.Stop()
 
 	for {
-		var over <-chan time.Time
+		var late <-chan time.Time
 		if !q.follow {
-			silence.Reset(quiet)
-			over = silence.C
+			late = silence.C
 		}
 
 		select {
 		case e, ok := <-events:
 			if !ok {
-				if err := <-broken; err != nil {
+				err := <-broken
+				if err == nil && !q.follow {
+					err = errCutOff
+				}
+				if err != nil {
 					return s, c.unreached(err)
 				}
 				return s, nil
 			}
 
+			if e.comment == soFar && !q.follow {
+				return s, nil
+			}
 			if e.data == "" {
 				continue
 			}
 			s.some, *last = true, e.id
+			silence.Reset(requestTime)
 			if err := q.line(cmd, e.data); err != nil {
 				return s, err
 			}
-		case <-over:
-			return s, nil
+		case <-late:
+			return s, c.unreached(errCutOff)
 		}
 	}
 }
+
+// errCutOff is the error of a log that is not followed and of which not all has come.
+var errCutOff = errors.New("the log broke off before all of it had come")
 
 // line prints one line.
 func (q *logQuery) line(cmd *cobra.Command, data string) error {

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -64,18 +68,53 @@ func TestLogs_FollowEndsWhenTheWriterIsGone(t *testing.T) {
 	require.Equal(t, "2026-01-31T12:00:00.000000001Z a\n", r.out)
 }
 
-func TestLogs_EndWhenNothingMoreComes(t *testing.T) {
+// A container that writes without end, or an engine that is slow, changes nothing of it.
+func TestLogs_EndWithTheLinesSoFar(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
 	defer close(over)
 	flags, resumed := logServer(t, func(w http.ResponseWriter) {
-		writes("a", "b")(w)
+		writes("a")(w)
+		writes("b")(w)
+		fmt.Fprint(w, ": so far\n\n")
+		writes("c")(w)
 		<-over
 	})
 	r := call(t.Context(), "", append([]string{"pods", "logs", "k3v9x2m1q8w7rt", "--json"}, flags...)...)
 	require.Zero(t, r.code, r.err)
 	require.Equal(t, `{"source":"container","line":"a","ts":"2026-01-31T12:00:00.000000001Z"}`+"\n"+`{"source":"container","line":"b","ts":"2026-01-31T12:00:00.000000001Z"}`+"\n", r.out)
 	require.Equal(t, []string{""}, resumed())
+}
+
+func TestLogs_OneThatEndsBeforeThatIsAFailure(t *testing.T) {
+	t.Parallel()
+	flags, _ := logServer(t, writes("a"))
+	r := call(t.Context(), "", append([]string{"pods", "logs", "k3v9x2m1q8w7rt"}, flags...)...)
+	require.Equal(t, exitUnreached, r.code)
+	require.Equal(t, "a\n", r.out)
+	require.Contains(t, r.err, "the log broke off before all of it had come")
+}
+
+// TestLogs_OneThatOnlyLivesIsAFailure: of a server that cannot read it, or says of no line that it was the last.
+func TestLogs_OneThatOnlyLivesIsAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		body, server := io.Pipe()
+		go func() {
+			for {
+				time.Sleep(15 * time.Second)
+				if _, err := io.WriteString(server, ": nothing new\n\n"); err != nil {
+					return
+				}
+			}
+		}()
+		q := logQuery{}
+		_, err := q.stream(commandOf(t, io.Discard), &connection{server: "http://berth.example"}, new(string), func(context.Context) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+		})
+		require.ErrorIs(t, err, errCutOff)
+		time.Sleep(time.Minute) // until the server has noticed that nobody reads
+	})
 }
 
 func TestLogs_UnreadableOneIsAFailure(t *testing.T) {

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,6 +137,36 @@ func TestPods_WaitEndsWithThePod(t *testing.T) {
 	require.Equal(t, exitEnded, r.code)
 	require.Contains(t, r.out, "status        ERROR\n")
 	require.Regexp(t, `^berth: pod [a-z0-9]{14} is ERROR\nhint: its log may say why: berth pods logs [a-z0-9]{14}\n$`, r.err)
+}
+
+// TestPods_WaitThatFailsSaysWhatWasMade: else nobody knows what it costs.
+func TestPods_WaitThatFailsSaysWhatWasMade(t *testing.T) {
+	t.Parallel()
+	const pod = `{"id":"k3v9x2m1q8w7rt","name":"a","status":"PROVISIONING"}`
+	ctx, interrupt := context.WithCancel(t.Context())
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		look func(http.ResponseWriter)
+		code int
+	}{
+		"refused":     {t.Context(), func(w http.ResponseWriter) { w.WriteHeader(http.StatusUnauthorized) }, exitRefused},
+		"interrupted": {ctx, func(w http.ResponseWriter) { fmt.Fprint(w, pod); interrupt() }, exitInterrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					fmt.Fprint(w, pod)
+					return
+				}
+				c.look(w)
+			}))
+			defer s.Close()
+			r := call(c.ctx, "", "pods", "create", "--name", "a", "--image", "i", "--cpu", "cpu3g", "--vcpus", "2", "--wait", "--quiet", "--server", s.URL)
+			require.Equal(t, c.code, r.code, r.err)
+			require.Equal(t, "k3v9x2m1q8w7rt\n", r.out)
+		})
+	}
 }
 
 func TestPods_WaitEndsWithItsTime(t *testing.T) {

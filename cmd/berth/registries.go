@@ -30,7 +30,7 @@ func registries() *resource[rest.Registry] {
 		create: body{fields: []field{
 			text("name", "/name", "its name"),
 			text("username", "/username", "the user of the registry"),
-			made("password-file", "/password", "the file with the password or token; a newline at its end does not count; - is the standard input", passwordText),
+			madeOfFile("password-file", "/password", "the file with the password or token; a newline at its end does not count; - is the standard input", passwordText),
 		}},
 		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListRegistries(ctx)
@@ -52,8 +52,8 @@ func registries() *resource[rest.Registry] {
 }
 
 // passwordText is fileText without the newline that editors put at the end.
-func passwordText(path string) (any, error) {
-	value, err := fileText(path)
+func passwordText(cmd *cobra.Command, path string) (any, error) {
+	value, err := fileText(cmd, path)
 	if text, is := value.(string); is {
 		value = strings.TrimRight(text, "\r\n")
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -136,14 +137,30 @@ func (r *resource[T]) hint(err error) error {
 	return err
 }
 
-// awaitAndPrint waits, if that is asked for, and prints; where the wait came to nothing, too.
+// lastLook is how long a look at what was waited for in vain may take.
+const lastLook = 5 * time.Second
+
+// awaitAndPrint waits, if that is asked for, and prints; where the wait came to nothing, too, as it was seen last: who made something has to know
+// its id.
 func (r *resource[T]) awaitAndPrint(cmd *cobra.Command, w *waiting, c *connection, id string, document []byte) error {
 	if !w.wait {
 		return r.print(cmd, c, document)
 	}
 	err := r.wait(cmd, w, c, id)
-	if shown := r.show(cmd, c, id); err == nil {
-		return shown
+	if err == nil {
+		return r.show(cmd, c, id)
+	}
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), lastLook) // it may be that which has ended
+	defer cancel()
+	seen, failed := c.ask(ctx, func(ctx context.Context) (*http.Response, error) { return r.getting(ctx, c.rest, id) })
+	if failed == nil {
+		document = seen
+	}
+	if item, failed := parse[T](c, document); failed == nil && !asJSON(cmd) {
+		_ = printDetail(cmd, r.columns, item)
+	} else {
+		_ = printDocument(cmd, document)
 	}
 	return err
 }
@@ -166,7 +183,7 @@ and names every violation.`, r.article, r.noun),
 				return err
 			}
 
-			made, document, err := fetch[T](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) {
+			answer, err := c.hold(cmd.Context(), timeToSend(document), func(ctx context.Context) (*http.Response, error) {
 				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
 					return r.creating(ctx, c.rest, contentType, body)
 				})
@@ -174,8 +191,12 @@ and names every violation.`, r.article, r.noun),
 			if err != nil {
 				return r.create.hint(cmd, err)
 			}
+			made, err := parse[T](c, answer)
+			if err != nil {
+				return err
+			}
 
-			return r.awaitAndPrint(cmd, &w, c, r.id(made), document)
+			return r.awaitAndPrint(cmd, &w, c, r.id(made), answer)
 		},
 	}
 
@@ -255,7 +276,7 @@ empty value empties them.`, r.article, r.noun),
 			}
 
 			return r.kind().on(cmd.Context(), c, args[0], func(id string) error {
-				changed, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
+				changed, err := c.hold(cmd.Context(), timeToSend(document), func(ctx context.Context) (*http.Response, error) {
 					return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
 						return r.updating(ctx, c.rest, id, contentType, body)
 					})

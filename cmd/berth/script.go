@@ -107,7 +107,7 @@ The members are those of spec/controls.yaml.`,
 		Example: `  berth script set crynabc123 script.json
   echo '[{"delay": {"fixed": 2000}, "output": {"text": "{{/prompt}}"}}]' | berth script set crynabc123 -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := readDocument(cmd.InOrStdin(), args[1])
+			text, err := readDocument(cmd, args[1])
 			if err != nil {
 				return misuse(err, "")
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"time"
 	"unicode/utf8"
 
@@ -17,7 +16,7 @@ import (
 )
 
 func secrets() *resource[rest.Secret] {
-	value := made("value-file", "/value", "the file with the value, every byte of which counts; - is the standard input", fileText)
+	value := madeOfFile("value-file", "/value", "the file with the value, every byte of which counts; - is the standard input", fileText)
 	description := text("description", "/description", "what it is for")
 
 	return &resource[rest.Secret]{
@@ -72,8 +71,8 @@ A secret is stored encrypted and never shown again. An environment variable of a
 }
 
 // fileText reads the text of a file, or of the standard input, as far as a secret may be long.
-func fileText(path string) (any, error) {
-	text, err := readFile(os.Stdin, path, compute.SecretValueBytes-1)
+func fileText(cmd *cobra.Command, path string) (any, error) {
+	text, err := readFile(cmd, path, compute.SecretValueBytes-1)
 	if err == nil && !utf8.Valid(text) {
 		err = fmt.Errorf("%s is not UTF-8", path)
 	}

@@ -38,7 +38,7 @@ func setUp(cmd *cobra.Command) (c app.Config, lines *observe.Log, err error) {
 	c.Log, lines = newLog(cmd.ErrOrStderr(), values)
 	takeStandardLog(c.Log)
 	c.LogDropped, c.Version = lines.Dropped, version
-	return c, lines, addTraces(&c, os.Getenv)
+	return c, lines, misuse(addTraces(&c, os.Getenv), "")
 }
 
 // takeStandardLog has what libraries write past the log, such as what net/http has to say of programs in pods, be lines of it that are shown to who

@@ -119,14 +119,30 @@ func TestNewVersionCommand(t *testing.T) {
 func TestServe_SettingsThatAStartRefusesAreMisuses(t *testing.T) {
 	t.Parallel()
 	none := filepath.Join(t.TempDir(), "none")
+	ofAuthority := `--acme-hosts "a.example": `
 	for says, args := range map[string][]string{
-		`--runtime "process": the test controls need a runtime that simulates: it must be sim`: {"--test-controls", "--runtime", "process"},
-		`--seed "` + none + `": stat ` + none + `: no such file or directory`:                  {"--seed", none},
-		`--catalog "` + none + `": open ` + none + `: no such file or directory`:               {"--catalog", none},
-		`--fleet "` + none + `": open ` + none + `: no such file or directory`:                 {"--fleet", none},
+		`--runtime "process": the test controls need a runtime that simulates: it must be sim`:        {"--test-controls", "--runtime", "process"},
+		`--seed "` + none + `": stat ` + none + `: no such file or directory`:                         {"--seed", none},
+		`--catalog "` + none + `": open ` + none + `: no such file or directory`:                      {"--catalog", none},
+		`--fleet "` + none + `": open ` + none + `: no such file or directory`:                        {"--fleet", none},
+		ofAuthority + `there is a certificate of an authority, or one in files, --tls-cert: not both`: {"--acme-hosts", "a.example", "--tls-cert", none, "--tls-key", none},
+		`--acme-listen "127.0.0.1:0": it is for the proofs of --acme-hosts, of which there are none`:  {"--acme-listen", "127.0.0.1:0"},
+		ofAuthority + `an authority is asked by one server`:                                           {"--acme-hosts", "a.example", "--store", "postgres://nobody@127.0.0.1:1/none", "--data", t.TempDir(), "--ephemeral=false"},
 	} {
 		r := call(t.Context(), "", append([]string{"serve", "--ephemeral", "--listen", "127.0.0.1:0"}, args...)...)
 		require.Equal(t, exitUsage, r.code, r.err)
-		require.Contains(t, r.err, "berth: "+says+"\n")
+		require.Contains(t, r.err, "berth: "+says)
+	}
+	r := call(t.Context(), "", "dev", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--seed", none, "--", "true")
+	require.Equal(t, exitUsage, r.code, r.err)
+}
+
+func TestServe_TracesThatCannotBeSentAreMisuses(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+	for _, args := range [][]string{{"serve"}, {"dev", "--", "true"}} {
+		r := call(t.Context(), "", append(args[:1:1], append([]string{"--data", t.TempDir(), "--listen", "127.0.0.1:0"}, args[1:]...)...)...)
+		require.Equal(t, exitUsage, r.code, r.err)
+		require.Equal(t, "berth: OTEL_EXPORTER_OTLP_PROTOCOL=grpc: traces are sent by http/protobuf only\n", r.err)
 	}
 }

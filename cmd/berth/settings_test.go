@@ -128,6 +128,8 @@ func TestSettings_NeverShowAKey(t *testing.T) {
 
 	require.Equal(t, shownSetting{"key", "set", path + ":1"}, shown(t, "--config", path)["key"])
 	require.Equal(t, shownSetting{"server", "http://user:xxxxx@host:1", path + ":2"}, shown(t, "--config", path)["server"])
+	require.Equal(t, shownSetting{"server", "https://h.example/v1?api_key=***&x=1", "--server"}, shown(t, "--server", "https://h.example/v1?api_key="+secret+"&x=1")["server"])
+	require.NotContains(t, call(t.Context(), "", "config", "show", "--server", "https://h.example/?token="+secret).out, secret)
 	t.Setenv("BERTH_KEY", secret)
 	require.Equal(t, shownSetting{"key", "set", "BERTH_KEY"}, shown(t)["key"])
 

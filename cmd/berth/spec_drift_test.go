@@ -33,6 +33,10 @@ actions:
       Hull: {type: object, properties: {length: {type: integer}, inner: {$ref: '#/components/schemas/Hull'}}}
   - target: $.paths['/v2/pods'].get
     update: {parameters: [{name: color, in: query, schema: {type: string}}], responses: {'418': {description: No.}}}
+  - target: $.paths['/v2/pods/{id}'].get
+    update: {parameters: [{name: shade, in: query, schema: {type: string}}], responses: {'418': {description: No.}}}
+  - target: $.paths['/v2/pods/{id}/logs'].get.responses['404']
+    remove: true
   - target: $.components.schemas.CreatePodRequest
     update: {required: [gpu], properties: {color: {type: string, enum: [RED]}}}
   - target: $.components.schemas.PodStatus
@@ -42,6 +46,8 @@ actions:
   - target: $.components.schemas.CreateTemplateRequest.properties.category
     remove: true
   - target: $.paths['/v2/account/ssh-keys'].put
+    remove: true
+  - target: $.paths['/v2/catalog/gpus/{id}']
     remove: true
 `
 
@@ -82,6 +88,7 @@ func TestSpecDrift_ComparesADocumentAndWritesItsOverlay(t *testing.T) {
 		"POST /v2/boats: absent | present", "GET /v2/pods/parameters/query.color: absent | present", "GET /v2/pods/responses/418: absent | present",
 		"CreatePodRequest/properties/color: absent | present", "CreatePodRequest/required/gpu: absent | present", "PodStatus/enum/SUNK: absent | present",
 		"NetworkMount/properties/path/maxLength: absent | 7", "CreateTemplateRequest/properties/category: present | absent", "PUT /v2/account/ssh-keys: present | absent",
+		"GET /v2/pods/{id}/parameters/query.shade: absent | present", "GET /v2/pods/{id}/logs/responses/404: present | absent", "GET /v2/catalog/gpus/{id}: present | absent",
 		"GET /v2/{endpointId}/health/operationId: ", // of the queue
 	} {
 		require.Contains(t, out.String(), line)

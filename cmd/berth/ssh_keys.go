@@ -78,7 +78,7 @@ func printSSHKeys(cmd *cobra.Command, keys []sshKey, document []byte) error {
 
 // readSSHKeys reads the public keys of a file, one a line. Empty lines and comments are left out.
 func readSSHKeys(cmd *cobra.Command, path string) (keys []sshKey, err error) {
-	text, err := readFile(cmd.InOrStdin(), path, mostDocument)
+	text, err := readFile(cmd, path, mostDocument)
 	if err != nil {
 		return nil, misuse(err, "")
 	}

@@ -17,32 +17,40 @@ which the server prints when it starts. A state is a file below states of the da
 	}
 	cmd.AddCommand(newStatesListCommand())
 
-	for _, does := range []struct {
-		use, short, example string
-		ask                 func(c *connection, ctx context.Context, name string) (*http.Response, error)
-	}{
-		{"save NAME", "Save everything under a name, replacing what was saved under it", "berth states save before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {
-			return c.controls.SaveState(ctx, name)
-		}},
-		{"load NAME", "Go back to a saved state, as if the server were started again on it", "berth states load before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {
-			return c.controls.LoadState(ctx, name)
-		}},
-		{"delete NAME", "Delete a saved state", "berth states delete before-upgrade", func(c *connection, ctx context.Context, name string) (*http.Response, error) {
-			return c.controls.DeleteState(ctx, name)
-		}},
-	} {
+	for _, does := range stateVerbs {
 		cmd.AddCommand(&cobra.Command{
 			Use: does.use, Short: does.short, Example: "  " + does.example, Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return controlled(cmd, "the states take", func(c *connection) error {
-					_, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return does.ask(c, ctx, args[0]) })
-					return err
-				})
+				return controlled(cmd, "the states take", func(c *connection) error { return does.to(cmd.Context(), c, args[0]) })
 			},
 		})
 	}
 
 	return cmd
+}
+
+// stateVerb is something that is done with a saved state.
+type stateVerb struct {
+	use, short, example string
+	ask                 func(ctx context.Context, c *connection, name string) (*http.Response, error)
+}
+
+var stateVerbs = []stateVerb{
+	{"save NAME", "Save everything under a name, replacing what was saved under it", "berth states save before-upgrade", func(ctx context.Context, c *connection, name string) (*http.Response, error) {
+		return c.controls.SaveState(ctx, name)
+	}},
+	{"load NAME", "Go back to a saved state, as if the server were started again on it", "berth states load before-upgrade", func(ctx context.Context, c *connection, name string) (*http.Response, error) {
+		return c.controls.LoadState(ctx, name)
+	}},
+	{"delete NAME", "Delete a saved state", "berth states delete before-upgrade", func(ctx context.Context, c *connection, name string) (*http.Response, error) {
+		return c.controls.DeleteState(ctx, name)
+	}},
+}
+
+// to does it to the state of that name. One that is large takes a while: the server stops saving when nobody waits for it any more.
+func (v stateVerb) to(ctx context.Context, c *connection, name string) error {
+	_, err := c.hold(ctx, longWork, func(ctx context.Context) (*http.Response, error) { return v.ask(ctx, c, name) })
+	return err
 }
 
 var stateColumns = []column[controls.State]{

@@ -88,7 +88,7 @@ func printWhy(cmd *cobra.Command, answer controls.Why) error {
 			told = append(told, one)
 		}
 	}
-	if err := printDetail(cmd, told, answer); err != nil || len(answer.Details.Lines) == 0 {
+	if err := printDetail(cmd, told, answer); err != nil || len(answer.Details.Lines) == 0 || idsAlone(cmd) {
 		return err
 	}
 

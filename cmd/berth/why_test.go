@@ -17,6 +17,7 @@ func TestWhy(t *testing.T) {
 
 	pod := s.document("pods", "create", "--name", "first", "--image", "i", "--cpu", "cpu3g", "--vcpus", "2", "--wait")["id"].(string)
 	require.Regexp(t, `(?s)^waits +false\nreason +running\n.*\nthe last lines of its log\n  \S+ pod is PROVISIONING\n.*  \S+ pod is RUNNING\n$`, s.done("pods", "why", pod))
+	require.Empty(t, s.done("pods", "why", pod, "-q"), "it has no ids")
 	require.Contains(t, []any{"ready", "resting"}, s.document("endpoints", "why", "echo")["reason"])
 	for _, what := range []string{"jobs", "pods", "endpoints"} {
 		r := s.run(what, "why", "nosuchthing000")

@@ -120,6 +120,9 @@ func printEnded(cmd *cobra.Command, endpoint string, list rest.WorkerList) error
 	if len(list.Ended) == 0 {
 		return nil
 	}
+	if idsAlone(cmd) {
+		return printTable(cmd, endedColumns, list.Ended)
+	}
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out)
 	if err := printTable(cmd, endedColumns, list.Ended); err != nil {

@@ -44,6 +44,7 @@ func TestJobs_WaitSaysWhyWorkersCrash(t *testing.T) {
 	list := s.done("endpoints", "workers", "words")
 	require.Contains(t, list, "the worker ended with exit code 7: ModuleNotFoundError: torch")
 	require.Contains(t, list, "    Traceback\n      File")
+	require.Regexp(t, `^([a-z0-9]+\n)+$`, s.done("endpoints", "workers", "words", "-q"), "ids alone")
 	ended := s.document("endpoints", "workers", "words")["ended"].([]any)
 	logs := s.done("endpoints", "logs", "words", ended[0].(map[string]any)["id"].(string), "--source", "container")
 	require.ElementsMatch(t, []string{"starting", "Traceback", `  File "handler.py"`, "ModuleNotFoundError: torch, token=hunter2\x1b[31m"},

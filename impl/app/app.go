@@ -184,8 +184,13 @@ func shutDown(servers []*http.Server, drain time.Duration) error {
 
 // Close drains: workers finish or give back what they hold, held requests are answered with what is known, and after the
 // drain time what is left is cut off. Then the pods are ended whose end was acknowledged. Everything acknowledged is on disk already.
+// One of several servers gives the store away at once, and its notice afterwards.
 func (s *Server) Close() error {
-	s.leaving.giveNotice(s.config.DrainNotice)
+	notice := s.config.DrainNotice
+	if s.config.Store != "" {
+		notice = 0
+	}
+	s.leaving.giveNotice(notice)
 	if s.holder != nil {
 		s.holder.close()
 	}

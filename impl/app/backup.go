@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/atomicfile"
@@ -22,6 +23,12 @@ const keyEnd = ".key"
 
 // replacedEnd ends the names of the files that a restored backup took the place of.
 const replacedEnd = ".replaced"
+
+// unfinishedPart begins what the name of a backup has at its end until it is finished.
+const unfinishedPart = ".unfinished-"
+
+// abandonedAfter is how long nobody has written to an unfinished backup whose program was killed.
+const abandonedAfter = time.Hour
 
 // BackupOptions say what is backed up, and where to.
 type BackupOptions struct {
@@ -57,7 +64,8 @@ func BackUp(ctx context.Context, o BackupOptions) (b Backup, err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 
-	half, err := os.CreateTemp(filepath.Dir(b.File), filepath.Base(b.File)+".unfinished-*") // its owner's alone
+	removeUnfinished(b.File)
+	half, err := os.CreateTemp(filepath.Dir(b.File), filepath.Base(b.File)+unfinishedPart+"*") // its owner's alone
 	if err != nil {
 		return b, err
 	}
@@ -81,6 +89,26 @@ func BackUp(ctx context.Context, o BackupOptions) (b Backup, err error) {
 		return b, err
 	}
 	return b, atomicfile.SyncDir(filepath.Dir(b.File))
+}
+
+// removeUnfinished removes what backups of that name left whose program was killed. What cannot be removed keeps nobody from making a backup.
+func removeUnfinished(backup string) {
+	dir, name := filepath.Split(backup)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !isNumbered(e.Name(), name+unfinishedPart) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && day.Wall().Sub(info.ModTime()) > abandonedAfter {
+			_ = sqlite.RemoveFiles(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// isNumbered reports whether a name is the prefix and a number, as os.CreateTemp and os.MkdirTemp make them.
+func isNumbered(name, prefix string) bool {
+	number, has := strings.CutPrefix(name, prefix)
+	return has && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
 // checkBackup refuses to write a backup over a database, and over anything else unless that is asked for.
@@ -141,14 +169,25 @@ func lockToCopy(dir, database string) (alone bool, unlock func() error, err erro
 func keyBeside(backup string, o BackupOptions) (file, copied string, err error) {
 	path := Config{Data: o.Data, SecretKey: o.SecretKey}.secretFile()
 	key, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && o.SecretKey == "" && !o.WithKey {
-		return "", "", nil // a server that was never started made none
-	}
-	if err != nil {
+	made := !errors.Is(err, fs.ErrNotExist) || o.SecretKey != "" || o.WithKey // else a server was never started, and there is none
+	if err != nil && made {
 		return "", "", err
 	}
-	if file, err = filepath.Abs(path); err != nil || !o.WithKey {
+	if file, err = filepath.Abs(path); err != nil {
 		return file, "", err
+	}
+	if !made {
+		file = ""
+	}
+	if !o.WithKey {
+		other, err := os.ReadFile(backup + keyEnd) // which a restore would take
+		if err == nil && !bytes.Equal(other, key) {
+			return "", "", fmt.Errorf("%s is there already, and is not the key of %s: --with-key replaces it", backup+keyEnd, o.Data)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", "", err
+		}
+		return file, "", nil
 	}
 	return file, backup + keyEnd, atomicfile.Write(backup+keyEnd, key, true)
 }
@@ -173,6 +212,9 @@ type Restored struct {
 	SecretKey string   `json:"secretKey"`     // file of the key that the server will use
 	HasKey    bool     `json:"hasKey"`        // it is there
 	Replaced  []string `json:"replaced"`      // files of before
+	// MissingOwner is the file, which is not there, with the name by which a server finds the containers and volumes of the pods. Empty: it is
+	// there, or there are none.
+	MissingOwner string `json:"missingOwner,omitempty"`
 
 	Shipped *Shipped `json:"shipped,omitempty"` // nil: a file was restored
 }
@@ -196,28 +238,49 @@ func Restore(ctx context.Context, o RestoreOptions) (r Restored, err error) {
 }
 
 func restoreFile(ctx context.Context, o RestoreOptions) (r Restored, err error) {
-	if err := sqlite.CheckLog(o.File); err != nil {
-		return r, fmt.Errorf("%s: %w", o.File, err)
-	}
-	if r.Schema, r.Program, err = sqlite.Verify(ctx, o.File); err != nil {
+	if r, err = verifyBackup(ctx, o.File); err != nil {
 		return r, err
 	}
-	in, err := atomicfile.MakeDir(o.Data)
-	if err := errors.Join(err, atomicfile.SyncDir(in...)); err != nil {
-		return r, err
-	}
-	if err := closeToOthers(o.Data, slog.New(slog.DiscardHandler)); err != nil {
-		return r, err
-	}
-	unlock, err := lock(o.Data, "berth restore")
-	if held, is := errors.AsType[errLocked](err); is {
-		return r, fmt.Errorf("%w: stop it first", held)
-	}
+	unlock, err := lockToRestore(o.Data, filepath.Dir(o.File))
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	return replaceDatabase(ctx, o, r)
+}
 
+// verifyBackup reads a backup through.
+func verifyBackup(ctx context.Context, file string) (r Restored, err error) {
+	if err := sqlite.CheckLog(file); err != nil {
+		return r, fmt.Errorf("%s: %w", file, err)
+	}
+	r.Schema, r.Program, err = sqlite.Verify(ctx, file)
+	return r, err
+}
+
+// lockToRestore makes the data directory if it is missing, and sees to it that nobody else uses it until unlock. What is restored is in the
+// folder from, which stays; empty: elsewhere.
+func lockToRestore(dir, from string) (unlock func() error, err error) {
+	in, err := atomicfile.MakeDir(dir)
+	if err := errors.Join(err, atomicfile.SyncDir(in...)); err != nil {
+		return nil, err
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	if err := closeToOthers(dir, quiet); err != nil {
+		return nil, err
+	}
+	unlock, err = lock(dir, "berth restore")
+	if held, is := errors.AsType[errLocked](err); is {
+		return nil, fmt.Errorf("%w: stop it first", held)
+	}
+	if err == nil {
+		removeFetched(dir, from, quiet)
+	}
+	return unlock, err
+}
+
+// replaceDatabase puts a backup that was verified in the place of the database of a directory that is locked.
+func replaceDatabase(ctx context.Context, o RestoreOptions, r Restored) (_ Restored, err error) {
 	if r.Database, err = filepath.Abs(filepath.Join(o.Data, databaseFile)); err != nil {
 		return r, err
 	}
@@ -232,8 +295,23 @@ func restoreFile(ctx context.Context, o RestoreOptions) (r Restored, err error) 
 		return r, err
 	}
 	r.SecretKey, r.HasKey = key.file, key.there || key.restored != nil
-	r.Replaced, err = put(ctx, o.File, r.Database, key)
+	if r.Replaced, err = put(ctx, o.File, r.Database, key); err == nil {
+		r.MissingOwner = missingOwner(ctx, r.Database)
+	}
 	return r, err
+}
+
+// missingOwner gives the file that is missing beside a database of which a server had something on a runtime that outlives it. A database of before
+// such runtimes were noted is of none that is known.
+func missingOwner(ctx context.Context, database string) string {
+	file := filepath.Join(filepath.Dir(database), ownerFile)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if places, err := sqlite.Places(ctx, database, true); err != nil || len(places) == 0 {
+		return ""
+	}
+	return file
 }
 
 // foundKey is the key that a server will use of a restored backup.
@@ -290,7 +368,7 @@ func checkRoom(database string, o RestoreOptions) error {
 // put makes a database of the backup, moves what is there aside, and gives it its name. Wherever it is cut off, the next start has the one
 // database or the other, or says that there is none. It gives the files of before.
 func put(ctx context.Context, backup, database string, key foundKey) (replaced []string, err error) {
-	half := database + ".restoring"
+	half := database + restoringEnd
 	if err := sqlite.RemoveFiles(half); err != nil {
 		return nil, err
 	}

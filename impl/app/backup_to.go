@@ -130,10 +130,31 @@ type Shipped struct {
 	Segments   int       `json:"segments"` // of the log, that were brought into the base
 	Later      []string  `json:"later"`    // generations that began later, of which nothing is there: they have no base
 	Damaged    []string  `json:"damaged"`  // bases that cannot be read, in place of which an earlier one was taken
+
+	KeyDamaged string `json:"keyDamaged,omitempty"` // the key that was shipped, and cannot be read; empty: it was restored, or there is none
 }
 
 // fetchedPrefix begins the name of the folder in which a restore puts together what it fetches.
 const fetchedPrefix = "fetched-"
+
+// removeFetched removes what restores left in a data directory whose program was killed: there may be a key in it. The directory is locked, so nobody
+// uses it, unless somebody found a backup in one and restores that: it is kept.
+func removeFetched(dir, kept string, log *slog.Logger) {
+	used, _ := os.Stat(kept) // nil: there is none
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.IsDir() || !isNumbered(e.Name(), fetchedPrefix) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if info, failed := os.Stat(path); failed != nil || !os.SameFile(info, used) {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+	}
+	if err != nil {
+		log.Warn("what a restore left that was cut off cannot be removed, and may have the key of what is sealed", "error", err)
+	}
+}
 
 // restoreShipped makes a backup of what a server shipped, and restores that.
 func restoreShipped(ctx context.Context, o RestoreOptions) (r Restored, err error) {
@@ -141,13 +162,11 @@ func restoreShipped(ctx context.Context, o RestoreOptions) (r Restored, err erro
 	if err != nil {
 		return r, err
 	}
-	in, err := atomicfile.MakeDir(o.Data)
-	if err := errors.Join(err, atomicfile.SyncDir(in...)); err != nil {
+	unlock, err := lockToRestore(o.Data, "")
+	if err != nil {
 		return r, err
 	}
-	if err := closeToOthers(o.Data, slog.New(slog.DiscardHandler)); err != nil {
-		return r, err
-	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	if err := checkRoom(filepath.Join(o.Data, databaseFile), o); err != nil { // before all is fetched
 		return r, err
 	}
@@ -167,8 +186,10 @@ func restoreShipped(ctx context.Context, o RestoreOptions) (r Restored, err erro
 			return r, err
 		}
 	}
-	r, err = restoreFile(ctx, o)
-	r.Shipped = &Shipped{Generation: got.Generation, Upto: got.Upto, Segments: got.Segments, Later: append([]string{}, got.Later...), Damaged: append([]string{}, got.Damaged...)}
+	if r, err = verifyBackup(ctx, o.File); err == nil {
+		r, err = replaceDatabase(ctx, o, r)
+	}
+	r.Shipped = &Shipped{Generation: got.Generation, Upto: got.Upto, Segments: got.Segments, Later: append([]string{}, got.Later...), Damaged: append([]string{}, got.Damaged...), KeyDamaged: got.KeyDamaged}
 	return r, err
 }
 

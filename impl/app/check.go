@@ -185,7 +185,10 @@ func lookAt(ctx context.Context, o CheckOptions, places []compute.RuntimeAt) *co
 	owner := owned{file: filepath.Join(o.Data, ownerFile)}
 	if _, err := owner.read(); errors.Is(err, fs.ErrNotExist) {
 		there.all = false
-		return there // which nothing has
+		for _, at := range places {
+			there.unlooked = append(there.unlooked, fmt.Sprintf("runtime %s at %s: %s, with the name by which what is there is found, is missing", at.Name, at.Address, owner.file))
+		}
+		return there
 	}
 
 	for _, at := range places {

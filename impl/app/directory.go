@@ -13,6 +13,7 @@ import (
 
 	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
 // What berth keeps in a data directory.
@@ -28,6 +29,22 @@ const (
 	artifactsDir = "artifacts"     // of what flash apps are made of
 	acmeDir      = "acme"          // of certificates of an authority and their keys
 )
+
+// What ends the names of databases that are made beside that of the directory.
+const (
+	restoringEnd = ".restoring" // it takes its place
+	loadingEnd   = ".loading"   // likewise
+	savingEnd    = ".saving"    // it becomes a saved state
+)
+
+// removeHalves removes the databases that were not finished when what made them was killed. The directory is locked.
+func removeHalves(dir string) error {
+	var errs []error
+	for _, end := range []string{restoringEnd, loadingEnd, savingEnd} {
+		errs = append(errs, sqlite.RemoveFiles(filepath.Join(dir, databaseFile+end)))
+	}
+	return errors.Join(errs...)
+}
 
 // lostAndFound is at the root of some file systems, which a data directory may be.
 const lostAndFound = "lost+found"
@@ -59,8 +76,10 @@ func openDirectory(dir, version string, hasDatabase bool, log *slog.Logger) (mad
 	if unlock, err = lock(dir, "berth "+version); err != nil {
 		return nil, nil, err
 	}
+	removeFetched(dir, "", log)
+	err = removeHalves(dir)
 	if hasDatabase {
-		err = takeBack(filepath.Join(dir, databaseFile))
+		err = errors.Join(err, takeBack(filepath.Join(dir, databaseFile)))
 	}
 	if err := errors.Join(err, checkFiles(dir, hasDatabase, log)); err != nil {
 		return nil, nil, errors.Join(err, unlock())

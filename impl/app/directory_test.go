@@ -5,7 +5,6 @@ package app_test
 import (
 	"context"
 	"database/sql"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -291,15 +290,12 @@ func TestDirectory_IsRefusedIfItCannotBeClosed(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, os.Chmod(dir, 0o777))
 
-	from, err := os.Open(os.Args[0])
+	text, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
-	to, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o755)
+	syscall.ForkLock.RLock() // a process begun meanwhile would have the file open to write, and a file so open is not run
+	err = os.WriteFile(program, text, 0o755)
+	syscall.ForkLock.RUnlock()
 	require.NoError(t, err)
-
-	_, err = io.Copy(to, from)
-	require.NoError(t, err)
-	require.NoError(t, to.Close())
-	require.NoError(t, from.Close())
 
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `exec "$0"`, program)
 	cmd.Dir, cmd.Env = top, []string{asOther + "=" + dir, "TMPDIR=" + dir}

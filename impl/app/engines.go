@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -18,8 +21,9 @@ import (
 )
 
 const (
-	enginesTick  = time.Second     // how late it is seen that hosts came or went, or that an engine answers or ceases to
-	enginesFirst = 3 * time.Second // for which a start waits for engines that do not answer at once
+	enginesTick  = time.Second     // how late it is seen that hosts came or went, that an engine answers or ceases to, or that a host is clear
+	enginesFirst = 3 * time.Second // for which a start waits for engines that do not answer at once, and for hosts to be clear
+	enginesClear = time.Second     // for which it waits for the latter at least, where an engine was slow
 )
 
 // engines keeps the runtimes and the placement of one mind about hosts that have engines of their own: which there are, and which answer.
@@ -32,6 +36,11 @@ type engines struct {
 
 	named  []runtime.Engine // that the runtimes know
 	others bool             // so do they that there are hosts without
+
+	beside   *group // clears hosts: what does not end on one of them holds up no other
+	mu       sync.Mutex
+	clearing map[string]context.CancelFunc // hosts that are being cleared
+	failed   map[string]error              // of hosts that could not be cleared
 }
 
 // engineUser is who runs things on the engines.
@@ -39,16 +48,22 @@ type engineUser struct {
 	runtime runtime.Engines
 	// clear ends what is on a host and should not be.
 	clear func(ctx context.Context, hostID string, on runtime.Runtime) error
-	times map[string]int // how often the engine of a host had begun to answer, when the host was cleared
+	times map[string]int // how often the engine of a host had begun to answer, when the host was cleared; with the lock of engines
 }
 
-// newEngines gives nil for a runtime whose hosts have no engines of their own. Those that answer soon are known when it returns.
-func newEngines(ctx context.Context, runs *runtimes, p *control.Placement, pods *loop.Pods, workers *loop.Workers, outer string, log *slog.Logger) (*engines, error) {
+// newEngines gives nil for a runtime whose hosts have no engines of their own. Those that answer soon are known when it returns, and cleared if that
+// took no longer.
+func newEngines(
+	ctx context.Context, runs *runtimes, p *control.Placement, pods *loop.Pods, workers *loop.Workers, outer string, log *slog.Logger, u *undo,
+) (*engines, error) {
 	of := func(r runtime.Runtime, clear func(context.Context, string, runtime.Runtime) error) (engineUser, bool) {
 		one, ok := r.(runtime.Engines)
 		return engineUser{one, clear, map[string]int{}}, ok
 	}
-	e := &engines{placement: p, catalog: p.Catalog(), log: log, others: true}
+	e := &engines{
+		placement: p, catalog: p.Catalog(), log: log, others: true, beside: newGroup(), clearing: map[string]context.CancelFunc{},
+		failed: map[string]error{},
+	}
 	var ok, also bool
 	if e.pods, ok = of(runs.Pods, pods.Clear); !ok {
 		return nil, nil //nolint:nilnil // most have none, and nothing reads it then
@@ -56,26 +71,40 @@ func newEngines(ctx context.Context, runs *runtimes, p *control.Placement, pods 
 	if e.workers, also = of(runs.Workers, workers.Clear); !also {
 		return nil, errors.New("pods have engines, and workers have none")
 	}
+	u.push("engines", e.beside.end)
 
 	if err := e.name(); err != nil {
 		return nil, err
 	}
 	if len(e.named) > 0 {
 		e.warn(outer, runs.kind.Can.HostName)
-		e.first(ctx)
-		if err := e.refresh(ctx); err != nil {
+		if err := e.first(ctx); err != nil {
 			log.Warn("hosts could not be made ready: it is tried again", "error", err)
 		}
 	}
 	return e, nil
 }
 
-// first waits until engines answer, or do not.
-func (e *engines) first(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, enginesFirst)
-	defer cancel()
+// first makes the hosts ready whose engines answer soon.
+func (e *engines) first(ctx context.Context) error {
+	began := compute.SystemClock{}.Now()
+	soon, over := context.WithTimeout(ctx, enginesFirst)
+	defer over()
+	await(soon, e.asked)
+	if err := e.refresh(ctx); err != nil {
+		return err
+	}
+	left := enginesFirst - compute.SystemClock{}.Now().Sub(began)
+	clearing, end := context.WithTimeout(ctx, max(left, enginesClear))
+	defer end()
+	await(clearing, e.idle)
+	return e.refresh(ctx)
+}
+
+// await waits until something is so, or ctx ends.
+func await(ctx context.Context, is func() bool) {
 	clock := compute.SystemClock{}
-	for !e.asked() {
+	for !is() {
 		soon, stop := clock.After(20 * time.Millisecond)
 		select {
 		case <-soon:
@@ -113,50 +142,86 @@ func (e *engines) warn(outer, hostName string) {
 	}
 }
 
-// refresh does what is to be done since the last time: it names the hosts to the runtimes, and clears those whose engines answer again
-// before anything is placed there.
-func (e *engines) refresh(ctx context.Context) error {
+// idle reports whether no host is being cleared.
+func (e *engines) idle() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.clearing) == 0
+}
+
+// refresh does what is to be done since the last time: it names the hosts to the runtimes, notes which engines answer, and begins to clear the hosts of
+// those that answer again, before anything is placed there. Its error is also that of what was begun before.
+func (e *engines) refresh(context.Context) error {
 	if err := e.name(); err != nil {
 		return err
 	}
 
 	pods, workers := e.pods.runtime.EngineStates(), e.workers.runtime.EngineStates()
-	var errs []error
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, one := range e.named {
 		p, w := pods[one.HostID], workers[one.HostID]
-		if !p.Answers || !w.Answers {
+		switch {
+		case !p.Answers || !w.Answers:
 			e.placement.SetEngine(one.HostID, control.HostEngine{Reason: cmp.Or(p.Reason, w.Reason)})
-			continue
+		case e.pods.due(one.HostID, p) || e.workers.due(one.HostID, w): // nothing is placed there meanwhile
+			e.placement.SetEngine(one.HostID, control.HostEngine{Reason: "what should not be there any more has not ended yet", Found: e.found(one, p.Has)})
+			e.begin(one.HostID, p, w)
+		default:
+			e.placement.SetEngine(one.HostID, control.HostEngine{Answers: true, Found: e.found(one, p.Has)})
 		}
-		if e.pods.due(one.HostID, p) || e.workers.due(one.HostID, w) { // nothing is placed there meanwhile
-			e.placement.SetEngine(one.HostID, control.HostEngine{Reason: "what should not be there any more has not ended yet"})
-		}
-		if err := errors.Join(e.pods.cleared(ctx, one.HostID, p), e.workers.cleared(ctx, one.HostID, w)); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		e.placement.SetEngine(one.HostID, control.HostEngine{Answers: true, Found: e.found(one, p.Has)})
 	}
-	return errors.Join(errs...)
+	var failed []error
+	for _, id := range slices.Sorted(maps.Keys(e.failed)) {
+		failed = append(failed, e.failed[id])
+	}
+	return errors.Join(failed...)
+}
+
+// begin clears a host beside, unless that is under way. The caller has the lock.
+func (e *engines) begin(hostID string, pods, workers runtime.EngineState) {
+	if e.clearing[hostID] != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(e.beside.ctx)
+	e.clearing[hostID] = cancel
+	p, w := e.pods.due(hostID, pods), e.workers.due(hostID, workers)
+	e.beside.running.Go(func() {
+		defer cancel()
+		ofPods, ofWorkers := e.pods.cleared(ctx, hostID, p), e.workers.cleared(ctx, hostID, w)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.clearing, hostID)
+		if ctx.Err() != nil {
+			return // the server ends, or the host has another engine by now
+		}
+		if ofPods == nil {
+			e.pods.times[hostID] = pods.Times
+		}
+		if ofWorkers == nil {
+			e.workers.times[hostID] = workers.Times
+		}
+		if err := errors.Join(ofPods, ofWorkers); err != nil {
+			e.failed[hostID] = err
+		} else {
+			delete(e.failed, hostID)
+		}
+	})
 }
 
 // due reports whether the host has not been cleared since its engine answers.
 func (u engineUser) due(hostID string, s runtime.EngineState) bool { return u.times[hostID] != s.Times }
 
 // cleared clears the host if that is due.
-func (u engineUser) cleared(ctx context.Context, hostID string, s runtime.EngineState) error {
-	if !u.due(hostID, s) {
+func (u engineUser) cleared(ctx context.Context, hostID string, due bool) error {
+	if !due {
 		return nil
 	}
 	on, ok := u.runtime.On(hostID)
 	if !ok {
-		return nil
+		return fmt.Errorf("host %s has no engine any more", hostID)
 	}
-	if err := u.clear(ctx, hostID, on); err != nil {
-		return err
-	}
-	u.times[hostID] = s.Times
-	return nil
+	return u.clear(ctx, hostID, on)
 }
 
 // name names the engines of the fleet to the runtimes, if they changed.
@@ -174,10 +239,19 @@ func (e *engines) name() error {
 		if err := user.runtime.SetEngines(named, others); err != nil {
 			return err
 		}
-		for id := range user.times { // one that comes back is another one
-			if !slices.ContainsFunc(named, func(one runtime.Engine) bool { return one.HostID == id && slices.Contains(e.named, one) }) {
-				delete(user.times, id)
-			}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	other := func(id string) bool { // one that comes back is another one
+		return !slices.ContainsFunc(named, func(one runtime.Engine) bool { return one.HostID == id && slices.Contains(e.named, one) })
+	}
+	for _, user := range []engineUser{e.pods, e.workers} {
+		maps.DeleteFunc(user.times, func(id string, _ int) bool { return other(id) })
+	}
+	maps.DeleteFunc(e.failed, func(id string, _ error) bool { return other(id) })
+	for id, stop := range e.clearing {
+		if other(id) {
+			stop()
 		}
 	}
 	e.named, e.others = named, others

@@ -36,7 +36,7 @@ func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fl
 	case err != nil:
 		return catalog, nil, err
 	case kind.Can.Schedules && c.Fleet != "":
-		return catalog, nil, fmt.Errorf("fleet: the runtime %s has hosts of its own, and takes no others", kind.Name)
+		return catalog, nil, ofSetting("fleet", c.Fleet, fmt.Errorf("the runtime %s has hosts of its own, and takes no others", kind.Name))
 	case kind.Can.Schedules:
 		return catalog, nil, nil // it reports them
 	}
@@ -55,10 +55,10 @@ func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fl
 	}
 }
 
-// ofSetting names the setting whose file cannot be used.
-func ofSetting(name, file string, err error) error {
+// ofSetting names the setting whose value cannot be used, such as a file, or not beside another setting.
+func ofSetting(name, value string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &setting.Error{Name: name, Value: file, Cause: err}
+	return &setting.Error{Name: name, Value: value, Cause: err}
 }

@@ -1,14 +1,17 @@
 package app_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,9 +109,78 @@ func TestShown_BehindAProxy(t *testing.T) {
 			require.Equal(t, []string{strings.TrimPrefix(p.base, "https://")}, seen["X-Forwarded-Host"])
 			require.Equal(t, []string{"127.0.0.1", "127.0.0.1"}, seen["X-Forwarded-For"], "the client, as the proxy says, and the proxy")
 
+			p.hangsUp()
 			p.echoes()
 			p.sendsEvents()
 			p.takesAndGives()
+		})
+	}
+}
+
+// hangsUp has a client go while the pod holds its request, which the pod is to see.
+func (p *webPod) hangsUp() {
+	counts := func(path string) func() bool {
+		return func() bool {
+			_, n, err := p.ask("GET", path, nil)
+			require.NoError(p, err)
+			return n == "1"
+		}
+	}
+	ctx, hangUp := context.WithCancel(p.Context())
+	defer hangUp()
+	req, err := http.NewRequestWithContext(ctx, "GET", p.base+"/held", nil)
+	require.NoError(p, err)
+	ended := make(chan error, 1)
+	go func() {
+		res, err := p.client.Do(req)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		ended <- err
+	}()
+
+	require.Eventually(p, counts("/stuck"), time.Minute, 10*time.Millisecond)
+	hangUp()
+	require.ErrorIs(p, <-ended, context.Canceled)
+	require.Eventually(p, counts("/left"), time.Minute, 10*time.Millisecond, "nobody told the pod that its client went")
+}
+
+// TestShown_BehindAProxy_SentOnce breaks the connection of each request that is to be sent once, with and without one that was used before.
+func TestShown_BehindAProxy_SentOnce(t *testing.T) {
+	t.Parallel()
+	for name, f := range fronts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var came atomic.Int32
+			backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/readyz" {
+					return
+				}
+				came.Add(1)
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err == nil {
+					_ = conn.Close()
+				}
+			}))
+			t.Cleanup(backend.Close)
+			certificate, key, trusted := certificatetest.Files(t, "berth.example", "*.pods.example")
+			address := f.begin(t, certificate, key, backend.Listener.Addr().String())
+			client := reaching(t, func() string { return address }, trusted)
+
+			for _, base := range []string{"https://p1-80.pods.example", "https://berth.example"} {
+				for _, path := range []string{"/proxy/endpoints/e1/any", "/v2/e1/stream/j1", "/v2/e1/openai/v1/models", "/_berth/pods/p1/exec"} {
+					p := &webPod{T: t, client: client, base: base}
+					res, _, err := p.ask("GET", "/readyz", nil) // its connection may be used again
+					require.NoError(t, err)
+					require.Equal(t, 200, res.StatusCode)
+
+					came.Store(0)
+					res, _, err = p.ask("GET", path, nil)
+					require.NoError(t, err)
+					require.Equal(t, 502, res.StatusCode)
+					require.EqualValues(t, 1, came.Load(), "%s%s: its connection broke, and it was sent again", base, path)
+				}
+			}
 		})
 	}
 }

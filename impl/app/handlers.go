@@ -69,11 +69,11 @@ func newHandler(e edge) (*httpapi.Handler, error) {
 			Workers: use.workers, Pods: use.pods,
 		},
 		Version: cmp.Or(c.Version, "dev"), Runtime: e.runs.kind.Name, Simulate: e.runs.kind.Can.Simulates, Changes: e.db.changes, History: use.history, Queue: use.queue, Keyring: e.who.keyring, Refusals: e.who.refusals, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
-		Draining: e.draining, Leaving: e.leaves, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Archives: archives, Answers: answers,
+		Draining: e.draining, Leaving: e.leaves, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Archives: archives, Answers: answers, Connections: e.bounds.connections.Most(),
 		Artifacts: use.artifacts, Flash: use.flash,
 		Seed: e.bounds.seed, Owner: owner, Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
 		GraphQL: graphql.New(graphql.Services{
-			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Flash: use.flash, Logins: use.logins, BaseURL: e.at.public, Keyring: e.who.keyring, Faults: faults,
+			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Flash: use.flash, Logins: use.logins, BaseURL: e.at.public, Host: e.bounds.proxies.HostName, Keyring: e.who.keyring, Faults: faults,
 			Clock: e.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: bodies, Answers: answers, Client: e.bounds.proxies.Client, Refused: e.refused(audit.GraphQL),
 			Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 		}),

@@ -35,7 +35,7 @@ type holder struct {
 func newHolder(g ground) *holder {
 	undone := g.config.probe.undone
 	return &holder{
-		ground: g, again: newGroup(context.Background()), requests: &sync.WaitGroup{}, inner: &undo{undone: undone}, early: &undo{undone: undone},
+		ground: g, again: newGroup(), requests: &sync.WaitGroup{}, inner: &undo{undone: undone}, early: &undo{undone: undone},
 	}
 }
 

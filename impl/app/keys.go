@@ -34,9 +34,8 @@ type Keys struct {
 	store store.Store
 }
 
-// OpenKeys opens the keys of the data directory, which must exist, or of the database that the URL names. While a server runs on a data
-// directory, it does not bring the database to another version of the schema, which that server would not know: it fails, and says
-// which one runs.
+// OpenKeys opens the keys of the data directory, which must exist, or of the database that the URL names. While a server runs on it, it does
+// not bring the database to another version of the schema, which that server would not know: it fails, and says which one runs.
 func OpenKeys(ctx context.Context, data, storeURL string) (*Keys, error) {
 	return openKeys(ctx, data, storeURL, keysOperation)
 }
@@ -51,7 +50,7 @@ func openKeys(ctx context.Context, data, storeURL, operation string) (*Keys, err
 	var s store.Store
 	var err error
 	if storeURL != "" {
-		s, err = postgres.Open(ctx, storeURL, clock)
+		s, err = openPostgresBeside(ctx, storeURL, clock)
 	} else {
 		s, err = openFileBeside(ctx, data, clock)
 	}
@@ -72,6 +71,14 @@ const (
 	keysOperation  = "berth keys"
 	usersOperation = "berth users"
 )
+
+// openPostgresBeside opens a database that servers may use.
+func openPostgresBeside(ctx context.Context, url string, clock compute.Clock) (store.Store, error) {
+	if err := postgres.CheckUpgrade(ctx, url); err != nil {
+		return nil, err
+	}
+	return postgres.Open(ctx, url, clock)
+}
 
 // openFileBeside opens the database of a data directory on which a server may run.
 func openFileBeside(ctx context.Context, data string, clock compute.Clock) (store.Store, error) {

@@ -60,7 +60,7 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 		}
 		return nil
 	}
-	places, followed := newGroup(ctx), newGroup(ctx)
+	places, followed := newGroup(), newGroup()
 	u.push("followed", followed.end)
 	if g.seen.metrics != nil {
 		g.seen.metrics.ShowReplica(func() (bool, int64) { return member.Owns(), member.Owner().Epoch })
@@ -71,7 +71,7 @@ func startReplica(ctx context.Context, g ground, u *undo) (*Server, error) {
 		err := member.Leave(context.Background())
 		followed.running.Go(func() { member.Follow(followed.ctx) })
 		if g.leaving.Load() { // the start did not fail
-			pass(c.DrainNotice) // what comes meanwhile is sent on
+			pass(c.DrainNotice) // what comes meanwhile is sent on to the next owner
 			member.Hurry(context.Background())
 		}
 		return err
@@ -111,8 +111,8 @@ func (g ground) reads() func(*http.Request) bool {
 
 // own makes the service of that term, and begins it.
 func own(ctx context.Context, g ground, of term) (_ *owning, err error) {
-	u := &undo{}
-	o := &owning{undo: u, early: &undo{}}
+	u := &undo{undone: g.config.probe.undone}
+	o := &owning{undo: u, early: &undo{undone: g.config.probe.undone}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, u.all(true))
@@ -122,8 +122,8 @@ func own(ctx context.Context, g ground, of term) (_ *owning, err error) {
 	if o.service, err = openService(ctx, g, of, u); err != nil {
 		return nil, err
 	}
-	o.runPods(u)
 	u.push("requests", o.drain)
+	o.runPods(o.early) // the end of one may take long: requests are answered meanwhile
 	o.run(o.early)
 	return o, nil
 }
@@ -131,7 +131,7 @@ func own(ctx context.Context, g ground, of term) (_ *owning, err error) {
 // newReplica says who this one is.
 func newReplica(g ground) (store.Replica, error) {
 	c := g.config
-	address := c.ReplicaURL
+	address := bracketed(c.ReplicaURL)
 	switch {
 	case address != "":
 	case g.at.certificates == nil:
@@ -139,7 +139,8 @@ func newReplica(g ground) (store.Replica, error) {
 	case c.QueueListen != "":
 		address = g.at.queueURL
 	default:
-		return store.Replica{}, errors.New("with a certificate, which is for the name of all servers of one --store, say how the others reach this one: --replica-url, or --queue-listen, which is plain HTTP")
+		return store.Replica{}, ofSetting("replica-url", "", errors.New(
+			"with a certificate, which is for the name of all servers of one --store, it says how the others reach this one, or --queue-listen does, which is plain HTTP"))
 	}
 	me := store.Replica{ID: strings.ToLower(rand.Text()[:12]), Address: strings.TrimRight(address, "/"), Settings: map[string]string{
 		"contract": c.Contract, "runtime": g.bounds.kind.Name, "secret.key": fingerprint(g.dir.secrets.key),

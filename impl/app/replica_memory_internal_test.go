@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/impl/replica"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/pgtest"
 	"github.com/berthdev/berth/store/postgres"
@@ -56,6 +57,8 @@ func TestReplica_KeepsNothingOfAServiceThatItLost(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, c.Close(t.Context()))
 			require.Eventually(t, func() bool {
+				_, err := owners.Hold(t.Context(), other, replica.Lease) // it runs
+				require.NoError(t, err)
 				runtime.GC()
 				return s.current() == nil && !lost()
 			}, time.Minute, 50*time.Millisecond)

@@ -97,7 +97,7 @@ func taken(h runtime.HostReport) compute.Claimed {
 }
 
 // host describes a machine in the words of the catalog. A machine in a zone that is no data center of the catalog is in the first one; one
-// whose GPUs the catalog does not know takes CPU pods alone.
+// whose GPUs the catalog does not know takes CPU pods alone, or nothing if it is for GPUs alone.
 func (r *reported) host(report runtime.HostReport) control.ReportedHost {
 	h := control.Host{
 		ID: report.ID, DataCenterID: r.catalog.DataCenters[0].ID, Cloud: compute.Secure, VCPUs: report.Has.VCPUs, MemoryGB: report.Has.MemoryGB,
@@ -107,8 +107,10 @@ func (r *reported) host(report runtime.HostReport) control.ReportedHost {
 	if i >= 0 {
 		h.DataCenterID = r.catalog.DataCenters[i].ID
 	}
-	for _, f := range r.catalog.CPUs {
-		h.CPUs = append(h.CPUs, f.ID)
+	if !report.GPUsAlone {
+		for _, f := range r.catalog.CPUs {
+			h.CPUs = append(h.CPUs, f.ID)
+		}
 	}
 
 	if report.Has.GPUs > 0 {

@@ -32,6 +32,10 @@ func noteRuntimes(ctx context.Context, s store.Store, r *runtimes, owner owned, 
 		return nil, err
 	}
 
+	if len(all) > 0 && !r.used && owner.name == "" {
+		log.Warn("the data directory lacks the name by which the containers and volumes of its pods are found, as after a restore into another one: what there is of before is left alone, and new ones are made",
+			"file", owner.file)
+	}
 	unnoted := len(all) == 0 && r.used // left by a berth that did not store it
 	for _, k := range runtime.Kinds() {
 		ours := k == r.kind

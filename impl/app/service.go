@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -64,7 +65,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	use, err := openUseCases(ctx, useCasesConfig{c, clocks.clock, db.store, keys, runs, g.at, g.seen, fleet}, u)
+	use, err := openUseCases(ctx, useCasesConfig{c, clocks.clock, db.store, keys, runs, g.at, g.seen, fleet, keeper.noted}, u)
 	if err := c.passed("use cases", err); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func openService(ctx context.Context, g ground, of term, u *undo) (*service, err
 		return nil, err
 	}
 
-	work := newWork(ctx, c, clocks.clock, db.store, keeper, keys, rates, use, u)
+	work := newWork(c, clocks.clock, db.store, keeper, keys, rates, use, u)
 	controls, err := openControls(ctx, g, clocks, db, keeper, keys, rates, runs, use, work, u)
 	if err := c.passed("test controls", err); err != nil {
 		return nil, err
@@ -152,13 +153,18 @@ func (o *owning) enter() bool {
 	return true
 }
 
-// StopWork has workers finish or give back what they hold, and held requests answered with what is known. Requests are answered as before.
+// StopWork has workers finish or give back what they hold, held requests answered with what is known, and pods ended whose end was acknowledged.
+// Requests are answered as before.
 func (o *owning) StopWork() error { return o.early.all(false) }
 
 // Close ends the service. Nobody gives it requests any more.
 func (o *owning) Close() error { return errors.Join(o.StopWork(), o.undo.all(false)) }
 
-// drain waits for the requests that are being answered, for as long as they may take.
+// handOver is how long the requests that are being answered hold up the next owner, and with it all others, at most. One that takes longer goes on:
+// what it writes then is refused as unavailable, and the end of the server gives it the time that requests may take.
+const handOver = time.Second
+
+// drain waits for the requests that are being answered.
 func (o *owning) drain() error {
 	o.mu.Lock()
 	o.over.Store(true)
@@ -168,7 +174,7 @@ func (o *owning) drain() error {
 		o.requests.Wait()
 		close(ended)
 	}()
-	over, stop := compute.SystemClock{}.After(o.config.Drain)
+	over, stop := compute.SystemClock{}.After(min(o.config.Drain, handOver))
 	defer stop()
 	select {
 	case <-ended:

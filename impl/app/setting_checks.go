@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -87,6 +88,24 @@ func baseURL(text string) error {
 		return errors.New("it must be a URL that begins with http:// or https://, and has a host")
 	}
 	return nil
+}
+
+// replicaURL is baseURL, of a base whose IPv6 address needs no brackets.
+func replicaURL(text string) error { return baseURL(bracketed(text)) }
+
+// bracketed puts brackets around the IPv6 address of a base that has none, before its port: a Pod of Kubernetes is told its address, and not
+// of which family it is.
+func bracketed(base string) string {
+	scheme, rest, _ := strings.Cut(base, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	i := strings.LastIndexByte(host, ':')
+	if i < 0 {
+		return base
+	}
+	if ip, err := netip.ParseAddr(host[:i]); err != nil || !ip.Is6() {
+		return base
+	}
+	return scheme + "://[" + host[:i] + "]" + rest[i:]
 }
 
 // ownURL refuses what is no URL at which the server can be reached.

@@ -36,8 +36,8 @@ var table = []row{
 		Help: "postgres://user@host/database that keeps everything, for several servers together; a password may be in this variable or the configuration file, but not in the flag, or in PGPASSWORD, PGPASSFILE or ~/.pgpass; without it, a file in the data directory",
 	}, func(c *Config) any { return &c.Store }},
 	{setting.Setting{
-		Name: "replica-url", Option: "ReplicaURL", Check: baseURL,
-		Help: "base URL at which the other servers of one --store reach this one, such as http://10.0.0.7:8765; without it the address",
+		Name: "replica-url", Option: "ReplicaURL", Check: replicaURL,
+		Help: "base URL at which the other servers of one --store reach this one, such as http://10.0.0.7:8765; an IPv6 address before a port needs no brackets; without it the address",
 	}, func(c *Config) any { return &c.ReplicaURL }},
 	{setting.Setting{
 		Name: "secret-key", Option: "SecretKey",

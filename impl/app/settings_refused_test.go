@@ -14,7 +14,7 @@ func TestNewConfig_RefusesWhatASettingCannotMean(t *testing.T) {
 	for name, values := range map[string][]string{
 		"drain": {"0s", "-1s"}, "request-wait": {"0s", "-1s"}, "stall-timeout": {"0s", "-1s"}, "drain-notice": {"-1s"}, "interrupt-after": {"-1s"},
 		"max-connections": {"-1"}, "quota-minute": {"0", "-1"}, "quota-hour": {"0"}, "quota-day": {"0"},
-		"public-url": {"foo", "https://x/y", "https://u@x", "https://x?y", "ftp://x"}, "worker-url": {"foo", "http://"}, "replica-url": {"10.0.0.7:8765"},
+		"public-url": {"foo", "https://x/y", "https://u@x", "https://x?y", "ftp://x"}, "worker-url": {"foo", "http://"}, "replica-url": {"10.0.0.7:8765", "http://fd00::8765", "http://fd00::7:port"},
 		"acme-directory": {"ftp://x"}, "traces-endpoint": {"collector:4318"}, "trusted-proxies": {"foo", "10.0.0.0/33"}, "allowed-host": {"a b", "http://x"},
 		"process-env":   {"A=B", "A B"},
 		"graphql-depth": {"0"}, "graphql-fields": {"0"}, "graphql-aliases": {"-1"},

@@ -153,6 +153,35 @@ func TestShells_EndWithTheConnectionThePodAndTheServer(t *testing.T) {
 	require.EqualError(t, <-ended, shell.Ending.Error())
 }
 
+// TestShells_WhoDoesNotReadHoldsNoEndUp: the server gives up on what such a client does not take.
+func TestShells_WhoDoesNotReadHoldsNoEndUp(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", RuntimeSettings: accepting, Endpoints: []app.Endpoint{printing}, StallTimeout: time.Hour})
+	key := s.FirstKey()
+	id, file := running(t, s, key), t.TempDir()+"/pieces"
+	words := url.Values{"command": {"sh", "-c", "while head -c 100000 /dev/zero; do echo >> " + file + "; done"}}
+	ws, _, err := websocket.Dial(t.Context(), s.URL()+"/_berth/pods/"+id+"/exec?"+words.Encode(), &websocket.DialOptions{HTTPHeader: bearer(key), Subprotocols: []string{wire.Protocol}}) //nolint:bodyclose // the library closes it
+	require.NoError(t, err)
+	defer func() { _ = ws.CloseNow() }()
+
+	var size int64
+	same := 0
+	require.Eventually(t, func() bool { // what is between the two is full
+		if is, err := os.Stat(file); err != nil || is.Size() != size {
+			same = 0
+			if err == nil {
+				size = is.Size()
+			}
+			return false
+		}
+		same++
+		return same > 10
+	}, time.Minute, 50*time.Millisecond)
+	begin := time.Now()
+	require.NoError(t, s.Close())
+	require.Less(t, time.Since(begin), 30*time.Second)
+}
+
 func TestShells_AreForWhoMayChangeThePod(t *testing.T) {
 	t.Parallel()
 	var log lines

@@ -35,8 +35,9 @@ func digest(r io.Reader) (string, error) {
 
 // playWeb serves until it is killed.
 func playWeb(address string) error {
-	serve, stuck := http.NewServeMux(), atomic.Int32{}
+	serve, stuck, left := http.NewServeMux(), atomic.Int32{}, atomic.Int32{}
 	serve.HandleFunc("/stuck", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, stuck.Load()) })
+	serve.HandleFunc("/left", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, left.Load()) })
 	serve.HandleFunc("/process", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, os.Getpid()) })
 	serve.HandleFunc("/headers", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(r.Header) })
 	serve.HandleFunc("/echo", echoSocket)
@@ -53,6 +54,7 @@ func playWeb(address string) error {
 		_, _ = io.Copy(io.Discard, r.Body)
 		stuck.Add(1)
 		<-r.Context().Done()
+		left.Add(1)
 	})
 	serve.HandleFunc("/part", func(w http.ResponseWriter, r *http.Request) {
 		if length := r.FormValue("length"); length != "" {

@@ -132,7 +132,7 @@ func readBounds(c Config) (b bounds, err error) {
 		return b, err
 	}
 	if c.Store != "" && c.BackupTo != "" {
-		return b, errors.New("--backup-to ships the database of the data directory, and --store names another: PostgreSQL has backups of its own")
+		return b, ofSetting("backup-to", c.BackupTo, errors.New("it ships the database of the data directory, and --store names another: PostgreSQL has backups of its own"))
 	}
 	if c.FirstKey != "" {
 		if err = compute.CheckToken(c.FirstKey); err != nil {

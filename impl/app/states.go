@@ -90,7 +90,7 @@ func (c *controls) SaveState(ctx context.Context, name string) error {
 		return err
 	}
 
-	half := filepath.Join(c.config.Data, databaseFile+".saving")
+	half := filepath.Join(c.config.Data, databaseFile+savingEnd)
 	if err := sqlite.RemoveFiles(half); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (c *controls) LoadState(ctx context.Context, name string) (err error) {
 	c = h.now.controls // another load may have ended the service of these
 
 	ctx = context.WithoutCancel(ctx) // half a state is none
-	half := filepath.Join(c.config.Data, databaseFile+".loading")
+	half := filepath.Join(c.config.Data, databaseFile+loadingEnd)
 	at, err := c.prepare(ctx, file, half)
 	if errors.Is(err, fs.ErrNotExist) {
 		return noState(name)
@@ -220,7 +220,8 @@ func (c *controls) LoadState(ctx context.Context, name string) (err error) {
 	}
 	c.config.loaded("prepared")
 	c.SetStorage("") // what the service that ends could not write is not kept anyway
-	return errors.Join(h.replace(ctx, half, at), sqlite.RemoveFiles(half))
+	// What the next service does by itself is no part of the request: nobody has asked for it.
+	return errors.Join(h.replace(context.Background(), half, at), sqlite.RemoveFiles(half))
 }
 
 // prepare makes a database of the state that the server can go on with, and gives the time at which the state was saved; zero: it is the database of

@@ -106,6 +106,23 @@ func TestStates_LoadGoesBack(t *testing.T) {
 	require.Equal(t, 204, status, "and it goes on")
 }
 
+// What the server does by itself after it was told to go back is nobody's doing.
+func TestStates_WhatComesAfterALoadIsNotOfWhoLoaded(t *testing.T) {
+	t.Parallel()
+	s := seededServer(t, app.Config{})
+	status, _ := call(t, "PUT", s.URL()+"/_berth/states/first", s.ControlsKey(), "")
+	require.Less(t, status, 300)
+	status, _ = call(t, "POST", s.URL()+"/_berth/states/first/load", s.ControlsKey(), "")
+	require.Less(t, status, 300)
+	status, pod := call(t, "POST", s.URL()+"/v2/pods", seededKey, `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`)
+	require.Equal(t, 201, status)
+	require.Eventually(t, func() bool { return podsOf(t, s)[pod["id"].(string)] == "RUNNING" }, time.Minute, 100*time.Millisecond)
+	_, body := call(t, "GET", s.URL()+"/_berth/audit?operation=loadState", s.ControlsKey(), "")
+	require.Empty(t, body["entries"])
+	_, body = call(t, "GET", s.URL()+"/_berth/audit?operation=createPod", s.ControlsKey(), "")
+	require.NotEmpty(t, body["entries"])
+}
+
 func TestStates_AClockThatStandsStillComesBackWhereItStood(t *testing.T) {
 	t.Parallel()
 	s := seededServer(t, app.Config{})

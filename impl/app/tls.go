@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -19,22 +18,22 @@ import (
 var errHalfPair = errors.New("tls-cert and tls-key must both be set: they are the certificate and its key")
 
 // errTwoCertificates is the error of files beside names for which an authority is to be asked.
-var errTwoCertificates = errors.New("there is a certificate in files, --tls-cert, or one of an authority, --acme-hosts: not both")
+var errTwoCertificates = errors.New("there is a certificate of an authority, or one in files, --tls-cert: not both")
 
 // errACMEAlone is the error of names for which an authority is to be asked by several servers.
-var errACMEAlone = errors.New("--acme-hosts is of one server: the servers of one --store share their name, and an authority asks any of them for the proof. Give all of them the same --tls-cert, or put a proxy with TLS before them")
+var errACMEAlone = errors.New("an authority is asked by one server: the servers of one --store share their name, and an authority asks any of them for the proof. Give all of them the same --tls-cert, or put a proxy with TLS before them")
 
 // openCertificates gives what the settings say of certificates; nil: the server speaks plain HTTP.
 func openCertificates(c Config) (certificate.Source, error) {
 	switch {
 	case len(c.ACMEHosts) > 0 && c.TLSCert+c.TLSKey != "":
-		return nil, errTwoCertificates
+		return nil, ofSetting("acme-hosts", strings.Join(c.ACMEHosts, ","), errTwoCertificates)
 	case len(c.ACMEHosts) > 0 && c.Store != "":
-		return nil, errACMEAlone
+		return nil, ofSetting("acme-hosts", strings.Join(c.ACMEHosts, ","), errACMEAlone)
 	case len(c.ACMEHosts) > 0:
 		return openACME(c)
 	case c.ACMEListen != "":
-		return nil, errors.New("--acme-listen is for the proofs of --acme-hosts, of which there are none")
+		return nil, ofSetting("acme-listen", c.ACMEListen, errors.New("it is for the proofs of --acme-hosts, of which there are none"))
 	case c.TLSCert == "" && c.TLSKey == "":
 		return nil, nil //nolint:nilnil // most have none
 	}
@@ -72,7 +71,7 @@ func openACME(c Config) (certificate.Source, error) {
 // askForCertificates asks an authority for those that there are not yet, now that the addresses answer.
 func (s *Server) askForCertificates(u *undo) {
 	if a, is := s.at.certificates.(*certificate.ACME); is {
-		asking := newGroup(context.Background())
+		asking := newGroup()
 		asking.running.Go(func() { a.Run(asking.ctx) })
 		u.push("certificates", asking.end)
 	}

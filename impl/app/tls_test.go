@@ -187,12 +187,14 @@ func TestTLS_AuthorityIsAskedByOneServerAlone(t *testing.T) {
 	certificate, key, _ := certificatetest.Files(t, "localhost")
 	for words, c := range map[string]app.Config{
 		"not both":      {TLSCert: certificate, TLSKey: key, ACMEHosts: []string{"a.example"}},
-		"of one server": {Store: "postgres://nobody@127.0.0.1:1/none", ACMEHosts: []string{"a.example"}},
+		"by one server": {Store: "postgres://nobody@127.0.0.1:1/none", ACMEHosts: []string{"a.example"}},
 		"a wildcard":    {ACMEHosts: []string{"*.a.example"}},
 		"proofs of":     {ACMEListen: "127.0.0.1:0"},
 	} {
 		c.Data, c.Listen = t.TempDir(), "127.0.0.1:0"
 		_, err := app.Start(t.Context(), c)
 		require.ErrorContains(t, err, words)
+		var refused *setting.Error
+		require.ErrorAs(t, err, &refused, words)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -59,6 +60,8 @@ type useCasesConfig struct {
 	at    *addresses
 	seen  observers
 	fleet *beside[control.PreparedFleet]
+
+	lastWall time.Time // when the server, or the one before it, was seen last before this start
 }
 
 // place gives how hosts are chosen: as the runtime does, unless another policy is set.
@@ -127,18 +130,18 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 
 	use.pods = loop.NewPods(loop.PodFleet{
 		Store: c.store, Placement: use.placement, Runtime: c.runs.Pods, Clock: c.clock, Log: c.Log, Simulated: c.runs.kind.Can.Simulates,
-		Login: use.registries.Login, Secrets: use.secrets.Fill, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer,
+		Login: use.registries.Login, Secrets: use.secrets.Fill, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer, LastWall: c.lastWall,
 	})
 	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{
 		Pod: use.pods.Hint, Timer: func(id compute.PodID) { use.timers.Hint(id) }, Volume: use.pods.HintVolume,
 	})
-	if err = use.control.EndRemoved(ctx); err != nil {
+	if err = c.later("pods on hosts that left", use.control.EndRemoved(ctx)); err != nil {
 		return nil, err
 	}
 	use.control.SetInterruptions(c.InterruptAfter, c.InterruptSeed)
 	use.timers = loop.NewTimers(c.store, use.control, c.clock, c.Log)
 	use.endpoints = control.NewEndpoints(c.store, c.who.ids, use.placement, use.queue, c.runs.forRules())
-	if err = use.endpoints.Resume(ctx); err != nil {
+	if err = c.later("deleted endpoints", use.endpoints.Resume(ctx)); err != nil {
 		return nil, err
 	}
 	use.artifacts = limit.NewArtifacts(filepath.Join(c.Data, artifactsDir), compute.FlashTransfers)
@@ -166,8 +169,17 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	use.scripted, use.health = newScripted(c, scripts, use.workers, use.queue), newHealth(c, use.workers, use.queue)
 	use.history.Of(history.Sources{Dispatchers: use.queue.Dispatchers, Pods: use.pods.Measured, Running: runningPods(c.store)})
 
-	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log)
+	use.engines, err = newEngines(ctx, c.runs, use.placement, use.pods, use.workers, c.at.outer(), c.Log, u)
 	return use, err
+}
+
+// later has a start go on where the store takes no writes, as with a full disk: a sweep ends what was to be ended.
+func (c useCasesConfig) later(what string, err error) error {
+	if compute.CodeOf(err) != compute.Unavailable {
+		return err
+	}
+	c.Log.Warn("what was cut off is ended later", "of", what, "error", err)
+	return nil
 }
 
 // artifact gives the file that the workers of an endpoint in a flash environment run; empty: nothing was deployed there.

@@ -20,10 +20,10 @@ type group struct {
 	running sync.WaitGroup
 }
 
-// newGroup makes one that does not end with ctx, which is that of the start.
-func newGroup(ctx context.Context) *group {
+// newGroup makes one whose context is nobody's: what they do has not been asked for by who started the server.
+func newGroup() *group {
 	g := &group{}
-	g.ctx, g.stop = context.WithCancel(context.WithoutCancel(ctx))
+	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
 
@@ -42,7 +42,7 @@ type work struct {
 	history   *reconcile.Sweeps // likewise
 	kept      *reconcile.Sweeps // by the machine's: other processes and restarts do not live on a clock that a test has frozen
 	loops     *group
-	pods      *group // ends after the others: requests may end pods until none is answered any more
+	pods      *group // ends after the others: requests may end pods
 }
 
 // span gives how long something is kept; 0: forever.
@@ -55,12 +55,13 @@ func span(setting string) time.Duration {
 const refusalsTick = 10 * time.Second
 
 func newWork(
-	ctx context.Context, c Config, clock compute.Clock, s store.Store, keeper *timekeeper, who identity, n counts, use *useCases, u *undo,
+	c Config, clock compute.Clock, s store.Store, keeper *timekeeper, who identity, n counts, use *useCases, u *undo,
 ) *work {
-	w := &work{use: use, loops: newGroup(ctx), pods: newGroup(ctx)}
+	w := &work{use: use, loops: newGroup(), pods: newGroup()}
 	w.sweep = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "queue", Tick: loop.SweepTick, Do: use.queue.Sweep, Next: use.queue.Next})
 	w.retention = loop.Retention{
-		Store: s, Clock: clock, Log: c.Log, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention, Webhooks: c.WebhookRetention, Keys: c.KeyRetention,
+		Store: s, Clock: clock, Log: c.Log, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Control: use.control,
+		Pods: c.PodRetention, Webhooks: c.WebhookRetention, Keys: c.KeyRetention,
 		Audit: c.AuditRetention, Charges: span(c.ChargeRetention), Flash: use.flash,
 	}.Sweeps()
 
