@@ -43,7 +43,9 @@ labels, = (d["metadata"]["labels"] for d in documents if d["kind"] == "Service" 
 assert labels.get(monitor.get("jobLabel")) == "berth", "the job is not called berth"
 ingress, = (d["metadata"]["annotations"] for d in documents if d["kind"] == "Ingress")
 assert ingress["nginx.ingress.kubernetes.io/proxy-body-size"] == "0", "bodies have a limit"
+assert "nginx.ingress.kubernetes.io/proxy-next-upstream" not in ingress, "a replica that leaves fails requests"
 END
+render --set ingress.enabled=true --set ingress.host=pods.example.com | grep -q 'proxy-next-upstream: "off"' || fail "what was sent may be sent again"
 # A ServiceMonitor is not of Kubernetes itself; the rest of a file is.
 for file in "$tmp"/*.yaml; do
 	"$venv/bin/python" - "$file" <<'END'

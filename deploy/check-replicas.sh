@@ -39,16 +39,23 @@ until_true() {
 	done
 }
 
-# broken FILE: two servers that say they are ready, and break the connection of all else once they noted its path in the file.
+# broken FILE: two servers that say they are ready, and break the connection of all else once they noted its path in the file. What is held
+# they note when whoever asked has gone.
 cat >"$tmp/broken.py" <<'END'
 import http.server, sys, threading
 
 class Broken(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # a connection is used again: what breaks one of those is sent again more easily
+
     def do_GET(self):
         if self.path == "/readyz":
             self.send_response(200)
+            self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        self.close_connection = True
+        if self.path == "/held":
+            self.connection.recv(1)
         with open(sys.argv[1], "a") as file:
             file.write(f"{self.headers['Host']} {self.path}\n")
 
@@ -79,6 +86,7 @@ started+=($!)
 until_true "the balancer listens" curl -s -o /dev/null "http://127.0.0.1:$port/readyz"
 # asked TIMES HOST PATH: whether so many requests arrive where one is sent.
 asked() {
+	for _ in 1 2 3 4 5 6 7 8; do curl -s -o /dev/null "http://127.0.0.1:$port/readyz"; done # both have a connection that can be used again
 	: >"$tmp/asked"
 	curl -s -o /dev/null -H "Host: $2" "http://127.0.0.1:$port$3"
 	local times
@@ -91,6 +99,9 @@ for path in /v2/e1/stream/j1 /v2/e1/openai/v1/models /_berth/pods/p1/exec /_bert
 asked 1 p1-80.pods.example /v2/pods
 asked 1 p1-80.localhost /v2/pods
 echo "ok: what does not only read is sent to one replica, once"
+curl -s -o /dev/null --max-time 1 "http://127.0.0.1:$port/held" || true
+until_true "a replica hears that a client hung up" grep -q ' /held$' "$tmp/asked"
+echo "ok: a replica hears that a client hung up"
 
 database() { "${as[@]}" "$programs/pg_ctl" "$1" -D "$tmp/postgres" -l "$tmp/postgres.log" -w "${@:2}" >/dev/null; }
 database_starts() { database start -o "-k $tmp -c listen_addresses= -c fsync=off"; }

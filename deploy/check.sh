@@ -30,6 +30,14 @@ if python3 -c 'import ensurepip, venv' 2>/dev/null; then
 	schema compose-spec deploy/compose.yaml
 	schema compose-spec deploy/compose-tls.yaml
 	schema compose-spec deploy/compose-replicas.yaml
+	"$tmp/venv/bin/python" - deploy/compose-replicas.yaml <<'END' || fail "the replicas of compose-replicas.yaml do not trust the network of their balancer, and no other"
+import ruamel.yaml, sys
+
+compose = ruamel.yaml.YAML(typ="safe").load(open(sys.argv[1]))
+front, = (one["subnet"] for one in compose["networks"]["front"]["ipam"]["config"])
+assert compose["services"]["balancer"]["networks"] == ["front"]
+assert [compose["services"][name]["environment"].get("BERTH_TRUSTED_PROXIES") for name in ("berth-1", "berth-2")] == [front, front]
+END
 	deploy/check-helm.sh "$tmp/venv"
 else
 	echo "SKIPPED: the schemas of action.yml and the Compose files, and the chart, need Python 3 with venv"

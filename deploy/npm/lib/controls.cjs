@@ -90,7 +90,7 @@ class Faults {
   }
 }
 
-/** The requests that came to the server, the oldest first. */
+/** The last requests, 2000 and 32 MiB of them at most, that came to the server, the oldest first. */
 class Journal {
   #controls;
 
@@ -214,10 +214,10 @@ class Webhooks {
 /** A receiver of webhooks, of any name. */
 class Inbox {
   #url;
-  #journal;
+  #controls;
 
-  constructor(url, journal) {
-    [this.#url, this.#journal] = [url, journal];
+  constructor(url, controls) {
+    [this.#url, this.#controls] = [url, controls];
   }
 
   /** Gives the address for webhooks of that name. */
@@ -225,10 +225,14 @@ class Inbox {
     return this.#url + encodeURIComponent(name);
   }
 
-  /** Gives the bodies that came to that name, the oldest first. */
+  /**
+   * Gives the bodies that came to that name, the oldest first; one that is no UTF-8 as a Buffer. Throws for one of more than 64 KiB, and once the
+   * journal has forgotten requests, which may have been some of them.
+   */
   async received(name) {
-    const entries = await this.#journal.entries({ operation: "receiveWebhook", resource: name });
-    return entries.map((entry) => decoded(entry.request.body.text));
+    const { entries, dropped } = await this.#controls.ask("GET", "/journal" + query({ operation: "receiveWebhook", resource: name }));
+    if (dropped > 0) throw new Error(`the journal forgot ${dropped} older requests, and some may have come here: journal.clear begins anew`);
+    return entries.map((entry) => wholeBody(entry.request.body));
   }
 }
 
@@ -280,6 +284,14 @@ class Why {
   async pod(pod) {
     return (await this.#connection()).ask("GET", `/pods/${idOf(pod)}/why`);
   }
+}
+
+/** Reads a body of the journal. Throws for one of which the journal has the beginning alone. */
+function wholeBody({ text, base64, length, truncated }) {
+  if (truncated) {
+    throw new Error(`the journal keeps the first 64 KiB of a body, and this one had ${length} bytes: journal.entries gives its beginning`);
+  }
+  return base64 ? Buffer.from(text, "base64") : decoded(text);
 }
 
 /** Gives an id, or that of what has one, for an address. */

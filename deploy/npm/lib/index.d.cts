@@ -42,7 +42,7 @@ export interface Server {
   readonly inbox: Inbox;
   readonly jobs: Jobs;
   readonly why: Why;
-  /** Gives an endpoint of a function; without one that which an argument --endpoint declared, or a new one without workers. */
+  /** Gives an endpoint of a function; without one that which an argument --endpoint declared, or a new one, without workers unless the options say so. */
   endpoint(name: string, handler?: Handler, options?: EndpointOptions): Promise<Endpoint>;
   /** Gives what would have been paid for what ran since the server's start or the last reset, in USD, on its clock: the highest first. */
   costs(filter?: CostFilter): Promise<Costs>;
@@ -105,8 +105,8 @@ export interface HandlerContext {
 export type Handler = (job: Job, context: HandlerContext) => unknown;
 
 export interface EndpointOptions {
-  /** How many jobs are worked on at once; 1 without it. */
-  workers?: number;
+  /** Of a function: how many jobs are worked on at once; 1 without it. Of an endpoint without one: its workers, which follow its script. */
+  workers?: number | { min?: number; max?: number; idleTimeout?: number };
   /** More members of the operation createEndpoint. */
   [member: string]: unknown;
 }
@@ -257,7 +257,10 @@ export interface Webhooks {
 /** A receiver of webhooks, of any name: what comes is in the journal, as requests of receiveWebhook with the name as their resource. */
 export interface Inbox {
   url(name: string): string;
-  /** The bodies that came, the oldest first. */
+  /**
+   * The bodies that came, the oldest first; one that is no UTF-8 as a Buffer. Throws for one of more than 64 KiB, of which the journal keeps the
+   * beginning, and once the journal has forgotten requests, which may have been some of them.
+   */
   received(name: string): Promise<any[]>;
 }
 

@@ -144,7 +144,7 @@ class Server {
     this.scripts = new Scripts(this.#controls);
     this.states = new States(this.#controls, () => this.#endOfKeys());
     this.webhooks = new Webhooks(this.#controls);
-    this.inbox = new Inbox(ready.url + "/_berth/inbox/", this.journal);
+    this.inbox = new Inbox(ready.url + "/_berth/inbox/", this.#controls);
     this.jobs = new Jobs(() => this.#ofClient());
     this.why = new Why(() => this.#ofClient());
   }
@@ -164,19 +164,32 @@ class Server {
     return this.control("POST", "/keys", { scopes, ...members });
   }
 
-  /** Gives an endpoint of a function; without one that which an argument --endpoint declared, or a new one without workers. */
-  async endpoint(name, handler, { workers = 1, ...members } = {}) {
+  /**
+   * Gives an endpoint of a function; without one that which an argument --endpoint declared, or a new one, without workers unless the options say
+   * how many there are, as { min, max }. Those follow its script.
+   */
+  async endpoint(name, handler, { workers, ...members } = {}) {
     const declared = handler ? undefined : this.#declared[name];
+    if (handler && workers !== undefined && typeof workers !== "number") throw new TypeError("workers of a function are a number, of jobs that are worked on at once");
+    if (!handler && workers !== undefined) {
+      if (declared || typeof workers === "number") throw new TypeError("workers of an endpoint without a function are { min, max }, and one that is declared has its own");
+      members.workers = workers;
+    }
     const key = await this.#ownKey();
     const id = declared ?? (await new Connection(this.url, key).ask("POST", "/v2/serverless", { name, ...FUNCTION, ...members })).id;
-    if (handler) this.#workers.push(new Worker(this.queueUrl, id, name, key, handler, workers));
+    if (handler) this.#workers.push(new Worker(this.queueUrl, id, name, key, handler, workers ?? 1));
     return new Endpoint(this, id, name);
   }
 
   /** Gives a key of ours: what we send counts against no quota of the test's, and the journal tells it from what the test sends. */
   async #ownKey() {
-    this.#own ??= this.newKey(["all"], { name: "berth-test", exempt: true });
-    return (await this.#own).key;
+    const asked = (this.#own ??= this.newKey(["all"], { name: "berth-test", exempt: true }));
+    try {
+      return (await asked).key;
+    } catch (cause) {
+      if (this.#own === asked) this.#own = undefined; // the next one asks again
+      throw cause;
+    }
   }
 
   /** Gives a connection to what keys of clients may ask of /_berth. */

@@ -19,6 +19,7 @@ class Worker {
   #closing = new AbortController();
   #held = new Map(); // by job id: what stops it, and its end
   #freed = () => {};
+  #begun = () => {};
   #rounds;
 
   constructor(queueUrl, endpointId, name, key, handler, workers) {
@@ -32,6 +33,7 @@ class Worker {
   async close() {
     this.#closing.abort();
     this.#freed();
+    this.#begun();
     const held = [...this.#held.values()];
     for (const one of held) one.stop.abort();
 
@@ -57,8 +59,11 @@ class Worker {
     }
   }
 
+  /** Asks which jobs are to stop while there are some: each time that it asks is in the journal, which forgets the oldest ones. */
   async #stops() {
     while (!this.#closing.signal.aborted) {
+      while (this.#held.size === 0 && !this.#closing.signal.aborted) await new Promise((begun) => (this.#begun = begun));
+      if (this.#closing.signal.aborted) return;
       const stop = await this.#poll(this.#path("job-stop"));
       const held = (stop?.jobsToStop ?? []).map((id) => this.#held.get(id)).filter(Boolean);
       for (const one of held) one.stop.abort();
@@ -108,6 +113,7 @@ class Worker {
   #begin(job) {
     const one = { stop: new AbortController() };
     this.#held.set(job.id, one);
+    this.#begun();
     one.end = this.#work(job, one.stop.signal).finally(() => {
       this.#held.delete(job.id);
       this.#freed();
@@ -119,7 +125,7 @@ class Worker {
     const where = encodeURIComponent(job.id);
     const done = (body, streams) => this.#post(`${this.#path("job-done")}/${where}?isStream=${streams}`, body);
     const chunk = (output) => this.#post(`${this.#path("job-stream")}/${where}?isStream=false`, { output });
-    const context = { signal, progress: (output) => done({ status: "IN_PROGRESS", output }, false) };
+    const context = { signal, progress: (output) => done(checked({ status: "IN_PROGRESS", output: output ?? null }), false) };
     let streams = false;
     let body;
     try {
@@ -172,7 +178,9 @@ function report(output) {
 
 /** Throws TypeError of what is no JSON: a function, a circle, a BigInt. */
 function checked(body) {
-  if ("output" in body && JSON.stringify(body.output) === undefined) throw new TypeError(`the output is no JSON: ${typeof body.output}`);
+  for (const member of ["output", "error"]) {
+    if (member in body && JSON.stringify(body[member]) === undefined) throw new TypeError(`the ${member} is no JSON: ${typeof body[member]}`);
+  }
   return body;
 }
 

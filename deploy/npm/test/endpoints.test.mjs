@@ -52,12 +52,21 @@ test("an output with an error fails the job and keeps the rest", async () => {
   assert.deepEqual([job.status, job.error, job.output], ["FAILED", "too warm", { part: 1 }]);
 });
 
-test("an output that is no JSON fails the job", async () => {
-  for (const output of [() => {}, { n: 1n }]) {
-    const job = await (await berth.endpoint("mine", () => output)).runsync({});
-    assert.match(JSON.parse(job.error).error_message, /JSON|BigInt/);
-  }
-});
+const circle = {};
+circle.again = circle;
+const noJSON = { "a function": () => {}, "a BigInt": { n: 1n }, "a circle": circle };
+for (const [name, value] of Object.entries(noJSON)) {
+  test(`what is no JSON fails the job as an output, an error and progress: ${name}`, async () => {
+    const gives = [() => value, () => ({ error: value }), (job, { progress }) => progress(value)];
+    for (const handler of gives) {
+      const job = await (await berth.endpoint("mine", handler)).runsync({});
+      assert.equal(job.status, "FAILED");
+      const error = JSON.parse(job.error);
+      assert.equal(error.error_type, "TypeError");
+      assert.match(error.error_message, /JSON|BigInt|circular/);
+    }
+  });
+}
 
 test("generators stream, plain and async", async () => {
   const plain = await berth.endpoint("plain", function* (job) {
@@ -99,6 +108,16 @@ test("progress is the output until the end", async () => {
   seen.happen();
   assert.deepEqual([during.status, during.output], ["IN_PROGRESS", "half way"]);
   assert.equal((await endpoint.statusSync(job)).output, "done");
+});
+
+test("a worker without a job does not ask what is to stop, which would fill the journal", async () => {
+  await berth.clock.freeze();
+  const endpoint = await berth.endpoint("mine", () => "done");
+  await endpoint.runsync({});
+  const taken = () => berth.journal.entries({ operation: "takeJob", status: "204" });
+  while ((await taken()).length < 5) await berth.clock.advance(60_000); // what is held ends
+  await berth.journal.verify({ operation: "stopJobs", times: { atMost: 1 } });
+  await berth.clock.resume();
 });
 
 test("a job that is cancelled ends the signal", async () => {

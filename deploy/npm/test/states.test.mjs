@@ -96,6 +96,47 @@ test("a webhook comes to the inbox and is delivered again", async (t) => {
   assert.equal((await berth.webhooks.list()).length, 2);
 });
 
+test("a body comes out of the inbox whole or not at all", async (t) => {
+  const berth = await started(t);
+  const post = async (name, body) => { // what is refused is in the journal all the same
+    const answer = await fetch(berth.inbox.url(name), { method: "POST", headers: { "Content-Type": "application/json", Connection: "close" }, body });
+    await answer.text();
+  };
+  const latin = Buffer.from('"caf\u00e9"', "latin1");
+  await post("latin", latin);
+  assert.deepEqual(await berth.inbox.received("latin"), [latin]);
+  await post("long", JSON.stringify({ output: "x".repeat(70_000) }));
+  await assert.rejects(berth.inbox.received("long"), /first 64 KiB of a body, and this one had 70013 bytes/);
+
+  for (let n = 0; n < 520; n++) await post("many", JSON.stringify({ output: "x".repeat(65_000) })); // which are more than 32 MiB
+  await assert.rejects(berth.inbox.received("many"), /forgot \d+ older requests/);
+  await berth.journal.clear();
+  assert.deepEqual(await berth.inbox.received("many"), []);
+});
+
+test("workers of an endpoint without a function follow its script", async (t) => {
+  const berth = await started(t);
+  await berth.clock.freeze();
+  const endpoint = await berth.endpoint("pictures", undefined, { workers: { min: 1, max: 1 } });
+  await berth.scripts.set(endpoint, { answers: [{ output: "{{/prompt}}" }] });
+  await endpoint.run({ prompt: "a cat" }, { webhook: berth.inbox.url("orders") });
+  await berth.clock.advance(60_000);
+  assert.deepEqual((await berth.inbox.received("orders")).map((body) => body.output), ["a cat"]);
+  await berth.webhooks.deliver((await berth.webhooks.list())[0]);
+  await berth.clock.advance(60_000);
+  assert.equal((await berth.inbox.received("orders")).length, 2);
+  await assert.rejects(berth.endpoint("mine", () => 1, { workers: { min: 1, max: 1 } }), /workers of a function are a number/);
+});
+
+test("a key that could not be made is asked for again", async (t) => {
+  const berth = await started(t);
+  await berth.control("PUT", "/storage", { state: "full" });
+  await assert.rejects(berth.endpoint("idle"));
+  await berth.control("PUT", "/storage", { state: "writable" });
+  const { id } = await berth.endpoint("idle");
+  assert.equal((await berth.why.endpoint(id)).waits, false);
+});
+
 test("jobs are listed and say why they wait", async (t) => {
   const berth = await started(t);
   const endpoint = await berth.endpoint("idle");

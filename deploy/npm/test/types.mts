@@ -6,6 +6,7 @@ const endpoint = await berth.endpoint("upper", async (job: Job, { signal, progre
   await progress({ aborted: signal.aborted });
   return { upper: String(job.input.text).toUpperCase() };
 }, { workers: 2, timeout: 60_000 });
+await berth.endpoint("pictures", undefined, { workers: { min: 1, max: 1 } });
 const job = await endpoint.runsync({ text: "hello" });
 const status: "COMPLETED" | "FAILED" | "IN_QUEUE" | "IN_PROGRESS" | "CANCELLED" | "TIMED_OUT" = job.status;
 const fault = await berth.faults.add({ operation: "createPod", when: "after", status: 503, body: { "/name": status } });

@@ -46,9 +46,12 @@ def test_an_output_with_an_error_fails_the_job_and_keeps_the_rest(berth):
     assert (job["status"], job["error"], job["output"]) == ("FAILED", "too warm", {"part": 1})
 
 
-def test_an_output_that_is_no_json_fails_the_job(berth):
-    job = berth.endpoint(lambda job: {1, 2}).runsync({})
-    assert "not JSON serializable" in json.loads(job["error"])["error_message"]
+@pytest.mark.parametrize("value", [{1, 2}, float("nan")])
+def test_what_is_no_json_fails_the_job_as_an_output_an_error_and_progress(berth, value):
+    for handler in (lambda job: value, lambda job: {"error": value}, lambda job: job.progress(value)):
+        job = berth.endpoint(handler, name="mine").runsync({})
+        assert job["status"] == "FAILED"
+        assert "not JSON" in json.loads(job["error"])["error_message"]
 
 
 def test_a_generator_streams(berth):
@@ -116,6 +119,14 @@ def test_progress_is_the_output_until_the_end(berth):
     seen.set()
     assert (during["status"], during["output"]) == ("IN_PROGRESS", "half way")
     assert endpoint.status_sync(job)["output"] == "done"
+
+
+def test_a_worker_without_a_job_does_not_ask_what_is_to_stop_which_would_fill_the_journal(berth):
+    berth.clock.freeze()
+    berth.endpoint(lambda job: "done").runsync({})
+    while len(berth.journal.entries(operation="takeJob", status=204)) < 5:
+        berth.clock.advance(60)  # what is held ends
+    berth.journal.verify(operation="stopJobs", times={"atMost": 1})
 
 
 def test_a_job_that_is_cancelled_cancels_an_async_function(berth):

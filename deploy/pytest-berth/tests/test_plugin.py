@@ -117,6 +117,44 @@ def test_tests_of_one_server_find_nothing_of_each_other(pytester):
     pytester.runpytest_subprocess().assert_outcomes(passed=3)
 
 
+def test_keys_and_users_are_what_they_were_for_the_next_test_of_one_server(pytester):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session", autouse=True)
+        def member(_berth_of_session):
+            _berth_of_session.control("POST", "/users", {"name": "lasting"})
+            _berth_of_session._begin_of_tests()
+        """
+    )
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_berth.connection import Connection
+
+        keys = []
+
+        @pytest.mark.parametrize("n", range(3))
+        def test_it(berth_session, n):
+            client = Connection(berth_session.url, berth_session.key)
+            users = client.ask("GET", "/_berth/users")["users"]
+            assert [(u["name"], u["role"], u["disabled"]) for u in users] == [("owner", "admin", False), ("lasting", "member", False)]
+            assert [Connection(berth_session.url, key).send("GET", "/v2/pods")[0] for key in keys] == [401] * n
+
+            keys.append(berth_session.control("POST", "/keys", {"scopes": ["all"], "user": "lasting"})["key"])
+            assert berth_session.endpoint(lambda job: 1).runsync({})["output"] == 1
+            if n == 1:
+                berth_session.states.save("mine")
+                berth_session.states.load("mine")
+                assert berth_session.endpoint(lambda job: 1).runsync({})["output"] == 1
+            client.ask("PATCH", "/_berth/users/lasting", {"role": "admin"})
+            client.ask("PATCH", "/_berth/users/owner", {"disabled": True})
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=3)
+
+
 def test_a_handler_that_still_runs_leaves_nothing_to_the_next_test(pytester):
     pytester.makepyfile(
         """

@@ -1,6 +1,8 @@
 """Seeds, states, scripts, webhooks and their inbox, jobs and why, in the words of the server."""
 
 import json
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -85,6 +87,46 @@ def test_a_webhook_comes_to_the_inbox_and_is_delivered_again(berth):
     berth.clock.advance(60)
     assert len(berth.inbox.received("orders")) == len(berth.webhooks.list()) == 2
     berth.journal.verify(operation="receiveWebhook", resource="orders", body={"/output": "done"}, times=2)
+
+
+def post(url, body):
+    """Posts what no webhook of the server has: what is refused is in the journal all the same."""
+    parts = urlsplit(url)
+    client = HTTPConnection(parts.hostname, parts.port)
+    client.request("POST", parts.path, body, {"Content-Type": "application/json"})
+    client.getresponse().read()
+    client.close()
+
+
+def test_a_body_comes_out_of_the_inbox_whole_or_not_at_all(berth):
+    latin, long = b'"caf\xe9"', json.dumps({"output": "x" * 70_000}).encode()
+    post(berth.inbox.url("latin"), latin)
+    assert berth.inbox.received("latin") == [latin]
+    post(berth.inbox.url("long"), long)
+    with pytest.raises(ValueError, match=f"first 64 KiB of a body, and this one had {len(long)} bytes"):
+        berth.inbox.received("long")
+
+    for _ in range(520):
+        post(berth.inbox.url("many"), json.dumps({"output": "x" * 65_000}))  # which are more than 32 MiB
+    with pytest.raises(ValueError, match=r"forgot \d+ older requests"):
+        berth.inbox.received("many")
+    berth.journal.clear()
+    assert berth.inbox.received("many") == []
+
+
+def test_workers_of_an_endpoint_without_a_function_follow_its_script(berth):
+    berth.clock.freeze()
+    endpoint = berth.endpoint("pictures", workers={"min": 1, "max": 1})
+    berth.scripts.set(endpoint, answers=[{"output": "{{/prompt}}"}])
+    endpoint.run({"prompt": "a cat"}, webhook=berth.inbox.url("orders"))
+    berth.clock.advance(60)
+    assert [body["output"] for body in berth.inbox.received("orders")] == ["a cat"]
+    berth.webhooks.deliver(berth.webhooks.list()[0])
+    berth.clock.advance(60)
+    assert len(berth.inbox.received("orders")) == 2
+
+    with pytest.raises(TypeError, match="workers of a function are a number"):
+        berth.endpoint(lambda job: 1, workers={"min": 1, "max": 1})
 
 
 def test_jobs_are_listed_and_say_why_they_wait(berth):

@@ -47,7 +47,7 @@ class BerthContainer(DockerContainer):
         self._controls = Connection(self.url + "/_berth", self.controls_key)
         self.clock, self.faults, self.journal = Clock(self._controls), Faults(self._controls), Journal(self._controls)
         self.scripts, self.webhooks = Scripts(self._controls), Webhooks(self._controls)
-        self.inbox = Inbox(f"http://127.0.0.1:{PORT}/_berth/inbox/", self.journal)  # as the server itself reaches it, inside
+        self.inbox = Inbox(f"http://127.0.0.1:{PORT}/_berth/inbox/", self._controls)  # as the server itself reaches it, inside
         return self
 
     def control(self, method: str, path: str, body: Any = None) -> Any:

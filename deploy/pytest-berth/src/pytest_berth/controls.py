@@ -1,5 +1,6 @@
 """The clock, the faults, the journal and the rest of the test controls of a server, with the words of spec/controls.yaml."""
 
+import base64
 import re
 from datetime import datetime, timedelta
 from typing import Any, Callable, Dict, List, Mapping, Optional, Union
@@ -115,8 +116,8 @@ class Faults:
 
 class Journal:
     """
-    The requests that came to the server, the oldest first. Filters are keyword arguments: operation, method, pathPrefix, keyId, resource,
-    status, since, until, afterNumber, limit.
+    The last requests that came to the server, 2000 and 32 MiB of them at most, the oldest first. Filters are keyword arguments: operation,
+    method, pathPrefix, keyId, resource, status, since, until, afterNumber, limit.
     """
 
     def __init__(self, controls: Connection):
@@ -210,7 +211,7 @@ class States:
 
     def save(self, name: str) -> None:
         """Saves everything, in place of what was saved under the name."""
-        self._controls.ask("PUT", "/states/" + quote(name, safe=""))
+        self._controls.ask("PUT", "/states/" + quote(name, safe=""), timeout=None)
 
     def load(self, name: str) -> None:
         """Goes back to a saved state, as if the server were started again on it. Its keys are those of the state; endpoints of functions end."""
@@ -244,18 +245,32 @@ class Webhooks:
 class Inbox:
     """A receiver of webhooks, of any name: what comes is in the journal, as requests of receiveWebhook with the name as their resource."""
 
-    def __init__(self, url: str, journal: Journal):
+    def __init__(self, url: str, controls: Connection):
         self._url = url
-        self._journal = journal
+        self._controls = controls
 
     def url(self, name: str) -> str:
         """Gives the address for webhooks of that name."""
         return self._url + quote(name, safe="")
 
     def received(self, name: str) -> List[Any]:
-        """Gives the bodies that came to that name, the oldest first."""
-        entries = self._journal.entries(operation="receiveWebhook", resource=name)
-        return [decoded(entry["request"]["body"]["text"].encode()) for entry in entries]
+        """
+        Gives the bodies that came to that name, the oldest first; one that is no UTF-8 as bytes. Raises ValueError for one of more than 64 KiB, and
+        once the journal has forgotten requests, which may have been some of them.
+        """
+        journal = self._controls.ask("GET", "/journal" + query({"operation": "receiveWebhook", "resource": name}))
+        if journal["dropped"] > 0:
+            raise ValueError(f"the journal forgot {journal['dropped']} older requests, and some may have come here: journal.clear begins anew")
+        return [whole_body(entry["request"]["body"]) for entry in journal["entries"]]
+
+
+def whole_body(body: Mapping[str, Any]) -> Any:
+    """Reads a body of the journal. Raises ValueError for one of which the journal has the beginning alone."""
+    if body["truncated"]:
+        raise ValueError(f"the journal keeps the first 64 KiB of a body, and this one had {body['length']} bytes: journal.entries gives its beginning")
+    if body["base64"]:
+        return base64.b64decode(body["text"])
+    return decoded(body["text"].encode())
 
 
 class Jobs:

@@ -10,7 +10,7 @@ import tempfile
 import time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote
 
 from .connection import Connection
@@ -186,13 +186,12 @@ class Server:
         self._controls = Connection(self.url + "/_berth", self.controls_key)
         self.clock, self.faults, self.journal = Clock(self._controls), Faults(self._controls), Journal(self._controls)
         self.scripts, self.states = Scripts(self._controls), States(self._controls, self._end_of_keys)
-        self.webhooks, self.inbox = Webhooks(self._controls), Inbox(self.url + "/_berth/inbox/", self.journal)
+        self.webhooks, self.inbox = Webhooks(self._controls), Inbox(self.url + "/_berth/inbox/", self._controls)
         self.jobs, self.why = Jobs(self._of_client), Why(self._of_client)
         self._declared: Dict[str, str] = dict(ready["endpoints"])
         self._open: List[Endpoint] = []
-        self._keys: List[str] = []  # ids of those that new_key made
-        self._lasting: Set[str] = set()  # paths of users and states that outlive each test
-        self._own: Optional[str] = None
+        self._lasting: Dict[str, Any] = {}  # users, keys and states that outlive each test, by their paths
+        self._own: Optional[Dict[str, str]] = None
         self._counts_costs, self._spent = False, Decimal(0)  # before the last reset
         return process
 
@@ -213,24 +212,30 @@ class Server:
 
     def new_key(self, *scopes: str, **members: Any) -> Dict[str, str]:
         """Makes a further key, and gives its id and key. Members are name, user, exempt, spendLimit, expiresIn and contract."""
-        made = dict(self.control("POST", "/keys", {"scopes": list(scopes), **members}))
-        self._keys.append(made["id"])
-        return made
+        return dict(self.control("POST", "/keys", {"scopes": list(scopes), **members}))
 
-    def endpoint(self, handler: Union[str, Handler], name: Optional[str] = None, workers: int = 1, **members: Any) -> Endpoint:
+    def endpoint(
+        self, handler: Union[str, Handler], name: Optional[str] = None, workers: Union[int, Mapping[str, int], None] = None, **members: Any
+    ) -> Endpoint:
         """
         Gives an endpoint of a function, which gets each job as a dict with id and input, in a thread of the test: a plain function, a
         generator, which streams, or an async one. So many jobs are worked on at once. What it raises fails the job, as with the official SDK.
-        A name instead of a function is the endpoint that an argument --endpoint declared, or a new one without workers. Members are more of
-        the operation createEndpoint, such as timeout.
+        A name instead of a function is the endpoint that an argument --endpoint declared, or a new one, without workers unless they are given
+        as {"min": 1, "max": 1}: those follow its script. Members are more of the operation createEndpoint, such as timeout.
         """
         if isinstance(handler, str):
             declared = self._declared.get(handler)
+            if isinstance(workers, Mapping) and not declared:
+                members["workers"] = dict(workers)
+            elif workers is not None:
+                raise TypeError('workers of an endpoint without a function are {"min": 1, "max": 1}, and one that is declared has its own')
             return Endpoint(self, declared or self._create(handler, members), handler)
 
+        if isinstance(workers, Mapping):
+            raise TypeError("workers of a function are a number, of jobs that are worked on at once")
         named = name or getattr(handler, "__name__", None) or type(handler).__name__
         made = Endpoint(self, self._create(named, members), named)
-        made._worker = Worker(self.queue_url, made.id, named, self._own_key(), handler, workers)
+        made._worker = Worker(self.queue_url, made.id, named, self._own_key(), handler, 1 if workers is None else workers)
         self._open.append(made)
         return made
 
@@ -240,8 +245,8 @@ class Server:
     def _own_key(self) -> str:
         """Gives a key of ours: what we send counts against no quota of the test's, and the journal tells it from what the test sends."""
         if self._own is None:
-            self._own = str(self.control("POST", "/keys", {"name": "pytest-berth", "scopes": ["all"], "exempt": True})["key"])
-        return self._own
+            self._own = self.new_key("all", name="pytest-berth", exempt=True)
+        return self._own["key"]
 
     def _of_client(self) -> Connection:
         """Gives a connection to what keys of clients may ask of /_berth."""
@@ -265,11 +270,11 @@ class Server:
             self.control("POST", "/reset")
 
     def _begin_of_tests(self) -> None:
-        """Notes which users and saved states are there before the first test."""
-        self._lasting = set(self._users_and_states())
+        """Notes what is there before the first test of that which a reset leaves."""
+        self._lasting = self._left()
 
     def _end_of_test(self) -> None:
-        """As reset, for a test that is over: keys, users and states that it made go too, and the clock runs."""
+        """As reset, for a test that is over: keys, users and states that it made go too, other users are what they were, and the clock runs."""
         try:
             self.reset()
         finally:  # a handler that still runs is the fault of this test, and not of the next one
@@ -278,21 +283,24 @@ class Server:
             self._forget()
 
     def _forget(self) -> None:
-        """Removes what tests made that a reset leaves: keys, users and saved states."""
-        for key in self._keys:
-            if self._controls.send("DELETE", "/keys/" + key)[0] not in (204, 404):
-                raise ServerFailed(f"the key {key} cannot be revoked")
-        self._keys.clear()
-        for path, connection in self._users_and_states().items():
-            if path not in self._lasting:
-                connection.ask("DELETE", path)
+        """Removes what tests made that a reset leaves, and gives users their roles back."""
+        left = self._left()
+        changed = [path for path, one in left.items() if "role" in one and self._lasting.get(path, one) != one]
+        for path in sorted(changed, key=lambda path: not is_admin(self._lasting[path])):  # one admin there must be at any time
+            self.control("PATCH", path, {member: self._lasting[path][member] for member in ("role", "disabled")})
 
-    def _users_and_states(self) -> Dict[str, Connection]:
-        """Gives the paths of the users and of the saved states, each with the connection whose key may delete it."""
-        found: Dict[str, Connection] = {}
-        for kind, connection in (("users", self._of_client()), ("states", self._controls)):  # users are for the scope admin
-            for one in connection.ask("GET", "/" + kind)[kind]:
-                found[f"/{kind}/{quote(one['name'], safe='')}"] = connection
+        own = f"/keys/{self._own['id']}" if self._own else None
+        for path in left:
+            if path not in self._lasting and path != own:
+                self.control("DELETE", path)
+
+    def _left(self) -> Dict[str, Any]:
+        """Gives what a reset leaves, by its path: keys, which are before their users, users, and saved states."""
+        found: Dict[str, Any] = {}
+        for kind, name in (("keys", "id"), ("users", "name"), ("states", "name")):
+            for one in self.control("GET", "/" + kind)[kind]:
+                if kind != "keys" or ("createdAt" in one and "revokedAt" not in one):  # the key of a pod goes with it
+                    found[f"/{kind}/{quote(one[name], safe='')}"] = one
         return found
 
     def log(self, lines: Optional[int] = None) -> str:
@@ -329,6 +337,11 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def is_admin(user: Mapping[str, Any]) -> bool:
+    """Reports whether it is an admin whose keys are good."""
+    return user["role"] == "admin" and not user["disabled"]
 
 
 def first_line(process: "subprocess.Popen[bytes]") -> bytes:

@@ -108,7 +108,12 @@ class Worker:
                     self._begin(Job(job))
 
     def _stops(self, connection: Connection) -> None:
-        while not self._closing.is_set():
+        """Asks which jobs are to stop while there are some: each time that it asks is in the journal, which forgets the oldest ones."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._held or self._closing.is_set())
+            if self._closing.is_set():
+                return
             stop = self._poll(connection, self._path % "job-stop")
             with self._changed:
                 held = [self._held[job] for job in (stop or {}).get("jobsToStop", []) if job in self._held]
@@ -149,6 +154,7 @@ class Worker:
             if job["id"] in self._held:  # its lease had ended, and it is still at work here
                 return
             self._held[job["id"]] = one
+            self._changed.notify_all()
         one.thread.start()
 
     def _work(self, job: Job, one: Held) -> None:
@@ -156,7 +162,7 @@ class Worker:
         where = quote(job["id"], safe="")
         connection = self._connection()
         done, chunks = self._path % "job-done" + f"/{where}?isStream=", self._path % "job-stream" + f"/{where}?isStream=false"
-        job.report = lambda body: self._post(connection, done + "false", body)
+        job.report = lambda body: self._post(connection, done + "false", self._checked(body))
         streams = False
         try:
             streams, result = self._run(job, one, lambda output: self._post(connection, chunks, {"output": output}))
@@ -232,7 +238,7 @@ class Worker:
     @staticmethod
     def _checked(body: Dict[str, Any]) -> Dict[str, Any]:
         """Raises TypeError or ValueError of what is no JSON: the SDK reports nothing of it, and a test would wait for ever."""
-        json.dumps(body)
+        json.dumps(body, allow_nan=False)
         return body
 
 
