@@ -132,6 +132,12 @@ var _ = area(func() {
 		for _, e := range c.auditBy(c.Key, "id="+q.Endpoint) {
 			require.Equal(c, "createEndpoint", e["operation"], "jobs have none")
 		}
+
+		c.frozen(func() {
+			c.running(gpuPod)
+			c.advance(time.Minute)
+			require.Empty(c, c.auditBy(c.ControlsKey, "operation=advanceClock"), "what falls due is not asked for by who moves the clock")
+		})
 	})
 
 	add("audit.filters", list, func(c *Check) {

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"path"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -48,7 +49,7 @@ var _ = area(func() {
 
 	add("graphql.clusters.values", nil, func(c *Check) {
 		for fields, code := range map[string]string{
-			`templateId:"x"`: "REJECTED", `throughput:1`: "REJECTED", `volumeKey:"k"`: "REJECTED", `startJupyter:true`: "REJECTED",
+			`templateId:"x"`: "NOT_FOUND", `throughput:1`: "REJECTED", `volumeKey:"k"`: "REJECTED", `startJupyter:true`: "REJECTED",
 			`ports:"x"`: "INVALID", `gpuCountPerPod:0`: "INVALID", `deployCost:-1`: "INVALID",
 		} {
 			field, _, _ := strings.Cut(fields, ":")
@@ -59,6 +60,12 @@ var _ = area(func() {
 			c.wrongly(c.graphQL(`mutation{createCluster(input:`+input+`){id}}`), 200, "INVALID")
 		}
 		require.Contains(c, c.wrongly(c.clustering(`dataCenterId:"EU-RO-1",gpuCountPerPod:9,podCount:2`), 400, "INVALID"), "podCount")
+		template := path.Base(c.newTemplate(`{"name":"` + c.own("of clusters") + `","image":"templated","env":{"A":"1"}}`))
+		of := c.data(c.graphQL(`mutation{createCluster(input:{gpuTypeId:"NVIDIA L4",podCount:2,templateId:"` + template + `"}){id pods{imageName env}}}`))["createCluster"].(map[string]any)
+		c.owns(clusters+"/"+of["id"].(string), "")
+		require.Len(c, of["pods"], 2)
+		require.Equal(c, "templated", of["pods"].([]any)[1].(map[string]any)["imageName"])
+		require.Contains(c, of["pods"].([]any)[1].(map[string]any)["env"], "A=1")
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
 		require.Contains(c, c.wrongly(c.clustering(`gpuCountPerPod:1`), 200, "REJECTED"), noCapacity)
 	})

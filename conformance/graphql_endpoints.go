@@ -245,6 +245,30 @@ var _ = area(func() {
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t",imageName:"i",startScript:"x"}`), 200, "REJECTED")
 	})
 
+	add("graphql.endpoints.template.saved", []string{"getTemplate", "getEndpoint"}, func(c *Check) {
+		e := c.saveEndpoint(func(in *endpointInput) {
+			in.Name, in.GpuIds = to("with its own"), to("ADA_24")
+			in.Template = &graphclient.EndpointTemplateInput{Name: to(c.own("saved")), ImageName: to("i"), DockerArgs: to("-a"), Env: []*graphclient.EnvironmentVariableInput{variable("A", "1")}}
+		})
+		at, endpoint := templates+"/"+*e.TemplateId, endpointPath+"/"+*e.Id
+		c.owns(at, "")
+		c.saveTemplate(c.own("saved"), func(in *templateInput) {
+			in.Id, in.ImageName, in.Env, in.ContainerDiskInGb = e.TemplateId, to("j"), []*graphclient.EnvironmentVariableInput{variable("B", "2")}, 30
+		})
+		for _, one := range []string{at, endpoint} {
+			have := c.read(one)
+			require.Equal(c, []any{"j", "-a", map[string]any{"B": "2"}, 30.0}, []any{have["image"], have["args"], have["env"], have["disk"]}, one)
+		}
+		require.Equal(c, *e.Version+1, *c.graphEndpoint(*e.Id).Version)
+
+		other := c.serverlessTemplate("another one")
+		_ = c.data(c.graphQL(`mutation{updateEndpointTemplate(input:{endpointId:"` + *e.Id + `",templateId:"` + *other + `"}){id}}`))
+		before := c.read(endpoint)
+		c.saveTemplate(c.own("saved"), func(in *templateInput) { in.Id, in.ImageName = e.TemplateId, to("k") })
+		require.Equal(c, "k", c.read(at)["image"])
+		require.Equal(c, before, c.read(endpoint), "it has another template")
+	})
+
 	add("graphql.endpoints.template.gone", []string{"getTemplate", "deleteEndpoint"}, func(c *Check) {
 		own := func(in *endpointInput) {
 			in.Name, in.GpuIds = to("with its own"), to("ADA_24")

@@ -257,7 +257,7 @@ var _ = area(func() {
 		ports := c.graphPod(c.running(with(`"ports":["22/tcp","80/http","53/udp"]`))).Runtime.Ports
 		require.Len(c, ports, 3)
 		for _, p := range ports {
-			require.Equal(c, *p.Type != "http" && p.Ip != nil, *p.IsIpPublic, *p.Type)
+			require.Equal(c, *p.Type != "http" && p.PublicPort != nil, *p.IsIpPublic, *p.Type)
 		}
 	})
 })

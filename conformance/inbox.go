@@ -76,13 +76,13 @@ var _ = area(func() {
 		c.needsControls()
 		id := c.ofInbox()
 		c.takeJob("w", id)
-		c.done("w", id, `{"output":{"n":1}}`)
+		c.done("w", id, `{"output":{"n":1,"value":7,"password":"shown"}}`)
 		entry := c.received(1)[0]
 		require.Equal(c, c.status(id), c.sentIn(entry))
 		require.Empty(c, entry["keyId"])
 
 		a := c.control("POST", "journal/verify", fmt.Sprintf(
-			`{"expectations":[{"operation":"receiveWebhook","resource":%q,"body":[{"pointer":"/output/n","equals":1}],"times":{"exactly":1}}]}`, c.name))
+			`{"expectations":[{"operation":"receiveWebhook","resource":%q,"body":[{"pointer":"/output/n","equals":1},{"pointer":"/output/value","equals":7}],"times":{"exactly":1}}]}`, c.name))
 		require.Equal(c, true, a.JSON["ok"], "%s", a.Body)
 
 		send := func(body string) Answer {

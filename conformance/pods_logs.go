@@ -20,10 +20,14 @@ type logStream struct {
 	c        *Check
 	header   http.Header
 	lines    chan logLine
-	comments chan string
-	ended    chan error // nil: it ended as it should
+	comments chan string // but for soFar
+	marked   chan int    // gets how many lines had come before that
+	ended    chan error  // nil: it ended as it should
 	hangUp   context.CancelFunc
 }
+
+// soFar is the comment that follows the lines that there were.
+const soFar = "so far"
 
 const lastEventID = "Last-Event-ID"
 
@@ -54,7 +58,7 @@ func (c *Check) followAs(key, path, query, after string) *logStream {
 	require.Equal(c, eventStream, response.Header.Get("Content-Type"))
 	s := &logStream{
 		c: c, header: response.Header, hangUp: cancel,
-		lines: make(chan logLine, 10_000), comments: make(chan string, 1000), ended: make(chan error, 1),
+		lines: make(chan logLine, 10_000), comments: make(chan string, 1000), marked: make(chan int, 1), ended: make(chan error, 1),
 	}
 	go s.read(response)
 
@@ -65,6 +69,7 @@ func (s *logStream) read(response *http.Response) {
 	defer func() { _ = response.Body.Close() }()
 	scanner := bufio.NewScanner(response.Body)
 	var one logLine
+	given, marked := 0, false
 	for scanner.Scan() {
 		name, text, _ := strings.Cut(scanner.Text(), ":")
 		text = strings.TrimPrefix(text, " ")
@@ -79,9 +84,14 @@ func (s *logStream) read(response *http.Response) {
 			}
 			one.source, one.line, one.ts = data["source"], data["line"], data["ts"]
 			s.lines <- one
+			given++
 			one = logLine{}
 		case "":
-			if text != "" {
+			switch {
+			case text == soFar && !marked:
+				marked = true
+				s.marked <- given
+			case text != "":
 				s.comments <- text
 			}
 		}
@@ -152,9 +162,23 @@ func (s *logStream) until(text string) (all []logLine) {
 	}
 }
 
-// beats asserts that a comment comes 15 seconds after whatever was written last. The clock is frozen.
+// soFar gives the lines that there were when the log was opened.
+func (s *logStream) soFar() (all []string) {
+	select {
+	case n := <-s.marked:
+		return s.written(n)
+	case err := <-s.ended:
+		require.Fail(s.c, "the log ended", "%v", err)
+	case <-time.After(patience):
+		require.Fail(s.c, "nothing says which lines there were")
+	}
+	return nil
+}
+
+// beats asserts that a comment comes 15 seconds after whatever was written last. The clock is frozen, and there were no lines.
 func (s *logStream) beats() {
 	const every = 15 * time.Second
+	require.Empty(s.c, s.soFar()) // that mark is written, too
 	for range 10 {
 		s.c.advance(every - time.Millisecond)
 		require.Empty(s.c, s.comments)
@@ -360,6 +384,7 @@ var _ = area(func() {
 			s.beats()
 			slow := c.logs(c.running(with(`"env":{"BERTH_SIM_LOG_EVERY":"20s"}`)), "?tail=0&source=container", "")
 			defer slow.hangUp()
+			require.Empty(c, slow.soFar())
 
 			for range 3 { // a line does not put the next comment off for longer
 				slow.until("tick")

@@ -457,4 +457,35 @@ var _ = area(func() {
 		require.NotEqual(c, old["id"], fresh["id"])
 		require.Equal(c, "j", fresh["image"])
 	})
+
+	add("serverless.releases.load", append(releases, "listEndpointWorkers", "run", "takeJob", "finishJob"), func(c *Check) {
+		c.needsSim()
+		c.frozen(func() {
+			at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1,"max":2,"idleTimeout":3600}`)
+			q, old := c.on(at), c.awaitCrew(at, "INITIALIZING")[0]["id"].(string)
+			before, meanwhile := q.submit(job), q.submit(job)
+			q.takeJob(old, before)
+			c.changed(at, `{"image":"j"}`)
+			fresh := c.awaitCrew(at, "INITIALIZING", "RUNNING")[0]
+			require.Equal(c, "j", fresh["image"])
+			q.done(old, before, `{"output":1}`)
+			q.takeJob(old, meanwhile)
+
+			c.advance(5 * time.Second)
+			c.awaitCrew(at, "IDLE", "RUNNING")
+			after := q.submit(job)
+			q.done(old, meanwhile, `{"output":1}`)
+			require.Equal(c, fresh["id"], c.awaitCrew(at, "IDLE")[0]["id"])
+			q.takeJob(fresh["id"].(string), after)
+
+			at = c.newEndpoint(gpuEndpoint, `"workers":{"min":1,"max":1,"idleTimeout":3600}`)
+			q, old = c.on(at), c.awaitCrew(at, "INITIALIZING")[0]["id"].(string)
+			before = q.submit(job)
+			q.takeJob(old, before)
+			c.changed(at, `{"image":"j"}`)
+			q.submit(job)
+			q.done(old, before, `{"output":1}`)
+			require.Equal(c, "j", c.awaitCrew(at, "INITIALIZING")[0]["image"])
+		})
+	})
 })

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 )
@@ -110,6 +111,15 @@ var _ = area(func() {
 				require.Regexp(c, "^/keys/"+string(rune('0'+i))+":", line)
 			}
 			c.keysAre(key, rsaKey)
+		})
+	})
+
+	add("account.ssh-keys.size", ops, func(c *Check) {
+		stranger(c, func(key string) {
+			require.Equal(c, 200, c.putKeys(key, ed25519Key).Status)
+			c.Refused(c.putKeys(key, slices.Repeat([]string{rsaKey}, 128<<10/len(rsaKey)+1)...), 400)
+			c.keysAre(key, ed25519Key)
+			require.Equal(c, 200, c.putKeys(key, slices.Repeat([]string{rsaKey}, 128<<10/len(rsaKey)-10)...).Status)
 		})
 	})
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"time"
 )
 
@@ -22,7 +23,7 @@ func (b *bench) changes() error {
 		start := time.Now()
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			err = fmt.Errorf("%s: %w: %s", name, err, out[max(0, len(out)-2000):])
+			err = fmt.Errorf("%s: %w: %s", name, err, failure(out))
 		}
 		return time.Since(start).Seconds(), err
 	}
@@ -65,6 +66,15 @@ func (b *bench) changes() error {
 	}
 
 	return nil
+}
+
+// failed begins the lines of a test that failed, with what it says up to the next line of go test itself.
+var failed = regexp.MustCompile(`(?m)^ *--- FAIL: .*\n(?: +.*\n)*`)
+
+// failure is what the output of a command says of why it failed: its tests that did, and its end.
+func failure(out []byte) []byte {
+	tests := bytes.Join(failed.FindAll(out, 20), nil)
+	return append(tests[:min(len(tests), 8000)], out[max(0, len(out)-2000):]...)
 }
 
 // changeProperty writes another range into the first property of a document that has one.

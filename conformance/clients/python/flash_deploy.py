@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import httpx
@@ -22,7 +23,7 @@ os.environ |= {
 APP = """
 from runpod_flash import Endpoint
 
-web = Endpoint(name="greeter", cpu="cpu3g-2-8", workers=(0, 1))
+web = Endpoint(name="greeter", cpu="cpu3g-2-8", workers=(0, 1), idle_timeout=1)
 
 
 @web.post("/greet")
@@ -30,9 +31,11 @@ async def greet(name: str):
     return {"greeting": f"WORD, {name}"}
 
 
-@Endpoint(name="double", cpu="cpu3g-2-8", workers=(0, 1))
+@Endpoint(name="double", cpu="cpu3g-2-8", workers=(0, 1), idle_timeout=1, env={"SAID": "WORD"})
 async def double(n: int):
-    return {"word": "WORD", "twice": 2 * n}
+    import os
+
+    return {"word": "WORD", "said": os.environ["SAID"], "twice": 2 * n}
 """
 project = Path(tempfile.mkdtemp())
 http = httpx.Client(headers={"Authorization": f"Bearer {key}"}, timeout=320)
@@ -55,8 +58,12 @@ def deploy(word):
 
 
 def answers(ids, word):
-    job = http.post(f"{url}/v2/{ids['double']}/runsync?wait=300000", json={"input": {"n": 21}}).json()
-    assert job.get("output") == {"word": word, "twice": 42}, job
+    for _ in range(20):  # a worker of the release before takes jobs until it has idled
+        job = http.post(f"{url}/v2/{ids['double']}/runsync?wait=300000", json={"input": {"n": 21}}).json()
+        if job.get("output", {}).get("said") == word:
+            break
+        time.sleep(5)
+    assert job.get("output") == {"word": word, "said": word, "twice": 42}, job
     named = {"X-Flash-App": "shop", "X-Flash-Environment": "production", "X-Flash-Endpoint": "double"}  # as functions call each other
     assert http.post(f"{url}/v2/flash/runsync", json={"input": {"n": 4}}, headers=named).json()["output"]["twice"] == 8
     greeted = http.post(f"{url}/proxy/endpoints/{ids['greeter']}/greet", json={"name": "Ada"})  # held until there is a worker
@@ -72,6 +79,10 @@ answers(made, "good day")
 
 assert "1 env" in flash("app", "list") and "production" in flash("app", "get", "shop")
 assert "production" in flash("env", "list", "--app", "shop") and made["double"] in flash("env", "get", "production", "--app", "shop")
+
+changed, builds = deploy("good noon")  # the same endpoints, with another environment
+assert changed == made and builds == 2, (changed, builds)
+answers(changed, "good noon")
 
 flash("app", "delete", "shop")
 assert "no apps found" in flash("app", "list")
