@@ -31,11 +31,7 @@ func (c *Check) members(path string) []map[string]any {
 }
 
 // everyPod gives the text of the list of all pods, those of clusters too.
-func (c *Check) everyPod() string {
-	a := c.REST("GET", "/v2/pods?includeClusterPods=true", "")
-	require.Equal(c, 200, a.Status)
-	return string(a.Body)
-}
+func (c *Check) everyPod() string { return c.textOf("/v2/pods?includeClusterPods=true") }
 
 var _ = area(func() {
 	create, pods := []string{"createCluster"}, []string{"createCluster", "listClusterPods"}
@@ -224,7 +220,7 @@ var _ = area(func() {
 
 	add("clusters.pods.hidden", []string{"listPods", "listClusterPods"}, func(c *Check) {
 		at, alone := c.newCluster(cluster), c.newPod(gpuPod)
-		hidden, off, shown := string(c.REST("GET", "/v2/pods", "").Body), string(c.REST("GET", "/v2/pods?includeClusterPods=false", "").Body), c.everyPod()
+		hidden, off, shown := c.textOf("/v2/pods"), c.textOf("/v2/pods?includeClusterPods=false"), c.everyPod()
 		for _, list := range []string{hidden, off, shown} {
 			require.Contains(c, list, alone)
 		}

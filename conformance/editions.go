@@ -92,7 +92,7 @@ var _ = area(func() {
 			require.NotContains(c, strict.getPod(id), member)
 		}
 		require.ElementsMatch(c, []string{"id", "count"}, keys(strict.getPod(id)["gpu"].(map[string]any)))
-		for _, pod := range strict.REST("GET", "/v2/pods", "").JSON["pods"].([]any) {
+		for _, pod := range strict.everyOne("/v2/pods", "pods") {
 			require.NotContains(c, pod, "ssh")
 		}
 	})

@@ -66,7 +66,7 @@ func (s sender) statuses(n int, method, path, body string) (all []int) {
 func (s sender) template() string { return `{"name":"` + s.name + `","image":"i"}` }
 
 func (s sender) made() (n int) {
-	for _, t := range s.read(templates)["templates"].([]any) {
+	for _, t := range s.everyOne(templates, "templates") {
 		if one := t.(map[string]any); one["name"] == s.name {
 			require.Equal(s, 204, s.REST("DELETE", templates+"/"+one["id"].(string), "").Status)
 			n++

@@ -20,6 +20,44 @@ var pagedLists = []pagedList{
 	{globalVolumes, "globalVolumes", globalVolume, "listGlobalVolumes", "createGlobalVolume"},
 }
 
+// pages gives all pages of a list of the account. How much one has depends on how large its members are, which other rules make, too.
+func (c *Check) pages(path string) (all []Answer) {
+	with := "?"
+	if strings.Contains(path, "?") {
+		with = "&"
+	}
+	for next := ""; ; {
+		a := c.REST("GET", path+next, "")
+		require.Equal(c, 200, a.Status, "%s", a.Body)
+		all = append(all, a)
+		p, _ := a.JSON["pagination"].(map[string]any)
+		if p["hasNextPage"] != true {
+			return all
+		}
+		cursor, _ := p["nextCursor"].(string)
+		cursor = with + "cursor=" + url.QueryEscape(cursor)
+		require.NotEqual(c, next, cursor, "a page is followed by another one")
+		next = cursor
+	}
+}
+
+// everyOne gives the members of all pages of a list, which are under that name.
+func (c *Check) everyOne(path, name string) (all []any) {
+	for _, page := range c.pages(path) {
+		all = append(all, page.JSON[name].([]any)...)
+	}
+	return all
+}
+
+// textOf gives the text of all pages of a list.
+func (c *Check) textOf(path string) string {
+	var all []byte
+	for _, page := range c.pages(path) {
+		all = append(all, page.Body...)
+	}
+	return string(all)
+}
+
 // pagedOperations gives those that list, and those that make what is listed.
 func pagedOperations() (all []string) {
 	for _, l := range pagedLists {

@@ -46,7 +46,7 @@ func (c *Check) getPod(id string) map[string]any {
 // gone asserts that the pod is 404 and unlisted.
 func (c *Check) gone(id string) {
 	c.Refused(c.REST("GET", "/v2/pods/"+id, ""), 404)
-	require.NotContains(c, string(c.REST("GET", "/v2/pods", "").Body), id)
+	require.NotContains(c, c.textOf("/v2/pods"), id)
 }
 
 // createRefused asserts that createPod answers the body with the status, and each of the lines begins an error.
@@ -261,7 +261,7 @@ var _ = area(func() {
 // listed gives the places of the pods in the list.
 func (c *Check) listed() map[string]int {
 	at := map[string]int{}
-	for i, pod := range c.REST("GET", "/v2/pods", "").JSON["pods"].([]any) {
+	for i, pod := range c.everyOne("/v2/pods", "pods") {
 		at[pod.(map[string]any)["id"].(string)] = i
 	}
 	return at

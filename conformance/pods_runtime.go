@@ -32,7 +32,7 @@ var _ = area(func() {
 		add("pods.runtime."+name, append(read, "listPods"), func(c *Check) {
 			id := c.running(cpuPod)
 			c.share(c.runtimeOf(id)[name].(map[string]any)["util"])
-			for _, one := range c.REST("GET", "/v2/pods", "").JSON["pods"].([]any) {
+			for _, one := range c.everyOne("/v2/pods", "pods") {
 				if pod := one.(map[string]any); pod["id"] == id {
 					c.share(pod["runtime"].(map[string]any)[name].(map[string]any)["util"])
 					return

@@ -70,6 +70,6 @@ var _ = area(func() {
 		}
 
 		require.Equal(c, before, c.read(c.declared()))
-		require.NotContains(c, string(c.REST("GET", templates, "").Body), `"new"`)
+		require.NotContains(c, c.textOf(templates), `"new"`)
 	})
 })

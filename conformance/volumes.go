@@ -40,15 +40,14 @@ func (c *Check) deleted(path string) {
 	c.Refused(c.REST("GET", path, ""), 404)
 	c.Refused(c.REST("DELETE", path, ""), 404)
 	slash := strings.LastIndex(path, "/")
-	require.NotContains(c, string(c.REST("GET", path[:slash], "").Body), path[slash+1:])
+	require.NotContains(c, c.textOf(path[:slash]), path[slash+1:])
 }
 
 // newestFirst asserts that the path lists its resources under that name alone, the second one before the first.
 func (c *Check) newestFirst(path, name, first, second string) {
-	list := c.read(path)
-	require.Equal(c, []string{name}, slices.DeleteFunc(keys(list), func(member string) bool { return member == "pagination" }))
+	require.Equal(c, []string{name}, slices.DeleteFunc(keys(c.read(path)), func(member string) bool { return member == "pagination" }))
 	at := map[any]int{}
-	for i, one := range list[name].([]any) {
+	for i, one := range c.everyOne(path, name) {
 		at[one.(map[string]any)["id"]] = i
 	}
 	require.Contains(c, at, first)
