@@ -259,7 +259,7 @@ var _ = area(func() {
 	add("controls.faults.latency", set, func(c *Check) {
 		s := c.sender()
 		latencies := func(seed int) (all []float64) {
-			c.set("DELETE", "journal", "")
+			c.forget()
 			s.fault(fmt.Sprintf(`"operation":"listPods","latency":1,"latencyMax":20,"seed":%d`, seed))
 			require.Equal(c, []int{200, 200, 200, 200, 200, 200}, s.statuses(6, "GET", "/v2/pods", ""))
 			for _, e := range s.journal() {
