@@ -256,6 +256,13 @@ var _ = area(func() {
 			a := c.control("POST", "journal/verify", `{"expectations":[{"operation":"createPod","times":`+times+`}]}`)
 			require.Equal(c, ok, a.JSON["ok"], "%s %s", times, a.Body)
 		}
+		last := a.JSON["entries"].([]any)[0].(map[string]any)["number"].(float64)
+		for later, ok := range map[string]bool{
+			fmt.Sprintf(`"afterNumber":%.0f`, last): true, `"afterNumber":0`: false, `"since":"2999-01-01T00:00:00Z"`: true, `"since":"2001-01-01T00:00:00Z"`: false,
+		} {
+			a := c.control("POST", "journal/verify", `{"expectations":[{"operation":"createPod","times":{"exactly":0},`+later+`}]}`)
+			require.Equal(c, ok, a.JSON["ok"], "%s %s", later, a.Body)
+		}
 		require.LessOrEqual(c, len(c.journaled("")), 2000)
 		require.GreaterOrEqual(c, len(c.journaled("")), 1990)
 		c.forget()

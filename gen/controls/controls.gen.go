@@ -2275,7 +2275,7 @@ type VerificationFailure struct {
 
 // VerificationResult defines model for VerificationResult.
 type VerificationResult struct {
-	// Dropped Entries that were forgotten and are not counted: while there are such, no expectation of exactly or atMost so many holds.
+	// Dropped Entries that were forgotten and are not counted: while there are such, an expectation of exactly or atMost so many holds only if its afterNumber or since leaves them out.
 	Dropped  int64                 `json:"dropped"`
 	Failures []VerificationFailure `json:"failures"`
 	Ok       bool                  `json:"ok"`

@@ -89,7 +89,22 @@ type Journal struct {
 	last    int64 // number that was given
 	arrived int64 // requests that came
 	cleared int64 // of them, when the journal was cleared
-	dropped int64
+	dropped dropped
+}
+
+// dropped are the entries that were forgotten for newer ones since the journal was cleared. The numbers of those that are kept are greater.
+type dropped struct {
+	count int64
+	last  int64     // the greatest of their numbers
+	until time.Time // the latest of their times
+}
+
+// among gives how many of them the filter may match: all of them, unless it is about what came later.
+func (d dropped) among(f Filter) int64 {
+	if f.AfterNumber != nil && *f.AfterNumber >= d.last || f.Since.After(d.until) {
+		return 0
+	}
+	return d.count
 }
 
 // New makes an empty journal.
@@ -148,10 +163,14 @@ func (j *Journal) add(e *Entry) {
 	j.entries, j.bytes = append(j.entries, e), j.bytes+e.size()
 
 	for len(j.entries) > j.bounds.Entries || j.bytes > j.bounds.Bytes && len(j.entries) > 1 {
-		j.bytes -= j.entries[0].size()
+		oldest := j.entries[0]
+		j.bytes -= oldest.size()
 		j.entries[0] = nil // or the array would hold it
 		j.entries = j.entries[1:]
-		j.dropped++
+		j.dropped.count, j.dropped.last = j.dropped.count+1, oldest.Number
+		if oldest.Time.After(j.dropped.until) {
+			j.dropped.until = oldest.Time
+		}
 	}
 }
 
@@ -159,11 +178,11 @@ func (j *Journal) add(e *Entry) {
 func (j *Journal) Clear() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.entries, j.bytes, j.dropped, j.cleared = nil, 0, 0, j.arrived
+	j.entries, j.bytes, j.dropped, j.cleared = nil, 0, dropped{}, j.arrived
 }
 
-// all gives the entries by number, and how many were dropped since the journal was cleared.
-func (j *Journal) all() (entries []*Entry, dropped int64) {
+// all gives the entries by number, and which were dropped.
+func (j *Journal) all() ([]*Entry, dropped) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.entries), j.dropped
@@ -182,7 +201,7 @@ func (j *Journal) Get(number int64) (*Entry, error) {
 // List gives the entries that the filter matches, by number, and how many were dropped: with AfterNumber the first of them, without it
 // the last, as many as Limit says.
 func (j *Journal) List(f Filter) (found []*Entry, dropped int64) {
-	entries, dropped := j.all()
+	entries, others := j.all()
 	checks := f.checks()
 	for _, e := range entries {
 		if !slices.ContainsFunc(checks, func(c check) bool { return !c.holds(e) }) {
@@ -197,5 +216,5 @@ func (j *Journal) List(f Filter) (found []*Entry, dropped int64) {
 			found = found[len(found)-f.Limit:]
 		}
 	}
-	return found, dropped
+	return found, others.count
 }

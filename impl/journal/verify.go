@@ -42,19 +42,19 @@ type NearMiss struct {
 type Difference struct{ Member, Expected, Found string }
 
 // Verify holds the entries against the expectations and gives those that do not hold, and how many entries were dropped, which are not
-// counted: while there are such, nothing holds that may be exactly or at most so many. With inOrder, the requests that the expectations
+// counted: nothing holds that may be exactly or at most so many, and may have been met by such. With inOrder, the requests that the expectations
 // are about must also have come one after the other. The error is that of ctx.
 func (j *Journal) Verify(ctx context.Context, expectations []Expectation, inOrder bool) (failures []Failure, dropped int64, err error) {
-	entries, dropped := j.all()
+	entries, others := j.all()
 	slices.SortFunc(entries, func(a, b *Entry) int { return cmp.Compare(a.Arrived, b.Arrived) })
 	next := 0 // the entry from which on the next expectation is looked for
 	for i, x := range expectations {
 		found, nearest, err := x.among(ctx, entries)
 		if err != nil {
-			return nil, dropped, err
+			return nil, others.count, err
 		}
 
-		if why := x.wrong(len(found), dropped); why != "" {
+		if why := x.wrong(len(found), others.among(x.Filter)); why != "" {
 			if int64(len(found)) > x.least() { // there are too many: another one is not near
 				why, nearest = why+numbers(entries, found), nil
 			}
@@ -73,7 +73,7 @@ func (j *Journal) Verify(ctx context.Context, expectations []Expectation, inOrde
 		next = after
 	}
 
-	return failures, dropped, nil
+	return failures, others.count, nil
 }
 
 // among gives the places of the entries that match, and the nearest of the others: the last that matches most.

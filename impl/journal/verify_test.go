@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -58,6 +59,36 @@ func TestVerify_CountsWhatMatches(t *testing.T) {
 		require.Len(t, failures, 1, name)
 		require.Equal(t, c.says, failures[0].Says, name)
 	}
+}
+
+func TestVerify_IsCertainOfWhatCameAfterThoseDropped(t *testing.T) {
+	t.Parallel()
+	j := New(Bounds{Entries: 1, Body: 100, Bytes: 1 << 20})
+	for range 3 { // at began and 1, 2 and 3 seconds, of which the last is kept
+		ran(j, `{}`)
+	}
+	for name, c := range map[string]struct {
+		f       Filter
+		certain bool
+	}{
+		"after the last dropped":   {Filter{AfterNumber: n(2)}, true},
+		"after one before it":      {Filter{AfterNumber: n(1)}, false},
+		"since its time":           {Filter{Since: began.Add(2 * time.Second)}, false},
+		"since a moment later":     {Filter{Since: began.Add(2*time.Second + 1)}, true},
+		"either of them is enough": {Filter{AfterNumber: n(2), Since: began}, true},
+		"all":                      {Filter{}, false},
+	} {
+		failures := verify(t, j, false, Expectation{Filter: c.f, Exactly: n(1)}, Expectation{Filter: c.f})
+		require.Equal(t, c.certain, len(failures) == 0, name)
+		if !c.certain {
+			require.Len(t, failures, 1, name)
+			require.Contains(t, failures[0].Says, "expected exactly 1, found 1, but 2 older requests were forgotten, which may have been such", name)
+		}
+	}
+
+	j.Clear()
+	ran(j, `{}`)
+	require.Empty(t, verify(t, j, false, Expectation{Exactly: n(1)}))
 }
 
 func TestVerify_ComparesBodiesAndHeaders(t *testing.T) {

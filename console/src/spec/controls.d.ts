@@ -2143,7 +2143,7 @@ export interface components {
             failures: components["schemas"]["VerificationFailure"][];
             /**
              * Format: int64
-             * @description Entries that were forgotten and are not counted: while there are such, no expectation of exactly or atMost so many holds.
+             * @description Entries that were forgotten and are not counted: while there are such, an expectation of exactly or atMost so many holds only if its afterNumber or since leaves them out.
              */
             dropped: number;
         };
