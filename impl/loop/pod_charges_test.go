@@ -1,8 +1,6 @@
 package loop_test
 
 import (
-	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,19 +72,6 @@ func endedAfter(d time.Duration) func(runtime.State) runtime.State {
 	}
 }
 
-// unheard is a runtime of which some pods cannot be asked for, as long as it is silent.
-type unheard struct {
-	*host
-	silent atomic.Bool
-}
-
-func (h *unheard) Inspect(ctx context.Context, id string) (runtime.State, error) {
-	if h.silent.Load() {
-		return runtime.State{}, runtime.ErrUnavailable
-	}
-	return h.host.Inspect(ctx, id)
-}
-
 // A host that answers only some time after the start says then what ended before it.
 func TestPods_NobodyPaysForWhatDidNotRunOnAHostThatComesLate(t *testing.T) {
 	t.Parallel()
@@ -98,7 +83,7 @@ func TestPods_NobodyPaysForWhatDidNotRunOnAHostThatComesLate(t *testing.T) {
 			seen := y.clock.Wall()
 			y.clock.Advance(time.Hour)
 			y.restart()
-			h := &unheard{host: y.host}
+			h := &mute{host: y.host}
 			h.silent.Store(true)
 			y.pods.Runtime, y.pods.LastWall = h, seen
 			y.step(time.Minute)
