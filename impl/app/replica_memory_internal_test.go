@@ -18,15 +18,22 @@ import (
 	"github.com/berthdev/berth/store/postgres"
 )
 
-// TestReplica_KeepsNothingOfAServiceThatItLost: what an owner has in memory may be much, and a replica runs for long after it lost the store.
-func TestReplica_KeepsNothingOfAServiceThatItLost(t *testing.T) {
-	t.Parallel()
+// newCluster starts a PostgreSQL of the test's own.
+func newCluster(t *testing.T) *pgtest.Cluster {
+	t.Helper()
 	cluster, err := pgtest.Start(t.Context(), "fsync=off")
 	if errors.Is(err, pgtest.ErrMissing) {
 		t.Skip("SKIPPED:", err)
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cluster.Stop()) })
+	return cluster
+}
+
+// TestReplica_KeepsNothingOfAServiceThatItLost: what an owner has in memory may be much, and a replica runs for long after it lost the store.
+func TestReplica_KeepsNothingOfAServiceThatItLost(t *testing.T) {
+	t.Parallel()
+	cluster := newCluster(t)
 	other := store.Replica{ID: "other", Address: "http://127.0.0.1:1"}
 
 	for name, starts := range map[string]bool{"it starts as the owner": true, "it becomes the owner later": false} {
