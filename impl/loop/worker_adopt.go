@@ -107,8 +107,8 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 	return errors.Join(failed...)
 }
 
-// adopt takes up a worker of before whose container was found to be up or to come up, or may be up; of any other it removes every trace but the container that has
-// ended. It reports false if that is to be tried again, as the runtime did not do its part. An error is of the store.
+// adopt takes up a worker of before whose container was found to be up or to come up, or may be up; of any other it removes every trace but the
+// container that has ended. It reports false if that is to be tried again, as the runtime did not do its part. An error is of the store.
 func (l *Workers) adopt(ctx context.Context, r runtime.Runtime, w compute.Worker, found inspection, known bool, key compute.KeyID) (done bool, err error) {
 	state, stateErr := found.state, found.err
 	unclear := stateErr != nil && !errors.Is(stateErr, runtime.ErrUnknown)

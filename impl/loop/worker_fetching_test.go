@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
@@ -46,14 +47,7 @@ func TestWorkers_TimeToSendARequestBeginsWhenTheyHaveTheirImage(t *testing.T) {
 		s.step(time.Second)
 		require.Equal(t, there.Add(7*time.Minute), s.workers.Next())
 		s.step(7*time.Minute - time.Second - time.Millisecond)
-		_, now = s.seen()
-		require.Equal(t, before, now)
-		s.step(time.Millisecond)
-		s.step(0)
-		id, why, err := s.ended()
-		require.NoError(t, err)
-		require.Equal(t, before[0], id)
-		require.Equal(t, reason, firstLine(why))
+		givenUp(t, s, before, reason)
 	}
 }
 
@@ -64,13 +58,19 @@ func TestWorkers_WhoseImageDoesNotComeAreGivenUp(t *testing.T) {
 		_, before := s.seen()
 		until := s.workers.Next()
 		s.step(until.Sub(s.clock.Now()) - time.Millisecond)
-		_, now := s.seen()
-		require.Equal(t, before, now)
-		s.step(time.Millisecond)
-		s.step(0)
-		id, why, err := s.ended()
-		require.NoError(t, err)
-		require.Equal(t, before[0], id)
-		require.Equal(t, "the worker's image was not brought to its host within 1h0m0s", firstLine(why))
+		givenUp(t, s, before, "the worker's image was not brought to its host within 1h0m0s")
 	}
+}
+
+// givenUp asserts that the workers are there still, and that the first is given up a millisecond later, with the reason.
+func givenUp(t *testing.T, s *service, before []compute.WorkerID, reason string) {
+	t.Helper()
+	_, now := s.seen()
+	require.Equal(t, before, now)
+	s.step(time.Millisecond)
+	s.step(0)
+	id, why, err := s.ended()
+	require.NoError(t, err)
+	require.Equal(t, before[0], id)
+	require.Equal(t, reason, firstLine(why))
 }
