@@ -109,7 +109,11 @@ func TestStorage_FailingDiskIsReportedAndLosesNothing(t *testing.T) {
 			done := func(id string) answer {
 				return ask(t, s, "POST", queue+"/job-done/w/"+id+"?isStream=false", `{"output":1}`)
 			}
-			status := func(id string) any { return ask(t, s, "GET", queue+"/status/"+id, "").json["status"] }
+			status := func(id string) any {
+				a := ask(t, s, "GET", queue+"/status/"+id, "")
+				require.Equal(t, 200, a.status, a.json)
+				return a.json["status"]
+			}
 			pod := ask(t, s, "POST", "/v2/pods", newPod).json["id"].(string)
 			first, second := run(), run()
 			require.Equal(t, first, take().json["id"])

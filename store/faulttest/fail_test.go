@@ -171,6 +171,37 @@ func TestFail_ReaderSaysSoAndGivesNothingElse(t *testing.T) {
 	require.Positive(t, kinds[faulttest.Read])
 }
 
+// TestFail_WritersAloneAreRefused: a connection that is opened meanwhile for one more reader needs no room, no sync and no lock that others have.
+func TestFail_WritersAloneAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]func(faulttest.Call) faulttest.Fault{
+		"full":   faulttest.Always(faulttest.Full),
+		"writes": faulttest.Always(faulttest.Failing, faulttest.Write),
+		"syncs":  faulttest.Always(faulttest.Failing, faulttest.Sync),
+		"locked": faulttest.Always(faulttest.Locked, faulttest.ShmLock),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := scratch(t)
+			disk := faulttest.New(t, dir)
+			db, err := open(in(dir))
+			require.NoError(t, err)
+			l := newLedger()
+			live(db, l, 0, 900)
+			require.Empty(t, l.errs)
+
+			disk.Fail(fault)
+			live(db, l, 1, 900)
+			require.NotEmpty(t, l.errs)
+			require.NoError(t, db.Read(t.Context(), func(store.Tx) error {
+				return db.Read(t.Context(), func(store.Tx) error { return l.holds(db, 900) })
+			}))
+			disk.Fail(nil)
+			require.NoError(t, db.Close())
+		})
+	}
+}
+
 // TestFail_TroubleIsOverByItself: nobody writes meanwhile.
 func TestFail_TroubleIsOverByItself(t *testing.T) {
 	t.Parallel()

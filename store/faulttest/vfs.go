@@ -275,7 +275,7 @@ func xDeviceCharacteristics(t *libc.TLS, file uintptr) int32 {
 
 func xShmMap(t *libc.TLS, file uintptr, page, size, extend int32, out uintptr) int32 {
 	h := of(file)
-	if h.call(ShmMap) != None {
+	if how := h.call(ShmMap); how == Failing || how == Full && extend != 0 { // what is there already needs no room
 		return lib.SQLITE_IOERR_SHMSIZE
 	}
 	return h.do(file, func(m *lib.Tsqlite3_io_methods) int32 {
