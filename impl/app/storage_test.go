@@ -72,6 +72,14 @@ func requireUnstored(t *testing.T, a answer, title string) {
 	require.NotEmpty(t, a.json["detail"])
 }
 
+// read gives what is there.
+func read(t *testing.T, s *app.Server, path string) map[string]any {
+	t.Helper()
+	a := ask(t, s, "GET", path, "")
+	require.Equal(t, 200, a.status, a.json)
+	return a.json
+}
+
 const newPod = `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`
 
 // requireReady waits until the server is ready, or is not.
@@ -109,11 +117,7 @@ func TestStorage_FailingDiskIsReportedAndLosesNothing(t *testing.T) {
 			done := func(id string) answer {
 				return ask(t, s, "POST", queue+"/job-done/w/"+id+"?isStream=false", `{"output":1}`)
 			}
-			status := func(id string) any {
-				a := ask(t, s, "GET", queue+"/status/"+id, "")
-				require.Equal(t, 200, a.status, a.json)
-				return a.json["status"]
-			}
+			status := func(id string) any { return read(t, s, queue+"/status/"+id)["status"] }
 			pod := ask(t, s, "POST", "/v2/pods", newPod).json["id"].(string)
 			first, second := run(), run()
 			require.Equal(t, first, take().json["id"])
@@ -138,22 +142,22 @@ func TestStorage_FailingDiskIsReportedAndLosesNothing(t *testing.T) {
 			require.Contains(t, ready.json["detail"], "not ready: ")
 
 			require.Equal(t, 200, ask(t, s, "GET", "/healthz", "").status, "a restart would not help")
-			require.Equal(t, 200, ask(t, s, "GET", "/v2/pods/"+pod, "").status, "reads go on")
-			require.Equal(t, 200, ask(t, s, "GET", "/v2/pods", "").status)
+			require.Equal(t, pod, read(t, s, "/v2/pods/"+pod)["id"], "reads go on")
+			require.Len(t, read(t, s, "/v2/pods")["pods"], 1)
 			require.Equal(t, 200, ask(t, s, "POST", "/graphql", `{"query":"{myself{id pods{id}}}"}`).status)
 			require.Equal(t, "IN_PROGRESS", status(first))
 			require.Equal(t, "IN_QUEUE", status(second))
 
 			disk.Fail(nil)
 			requireReady(t, s, 200) // though nobody writes
-			require.Equal(t, "a", ask(t, s, "GET", "/v2/pods/"+pod, "").json["name"])
-			require.Len(t, ask(t, s, "GET", "/v2/pods", "").json["pods"], 1)
+			require.Equal(t, "a", read(t, s, "/v2/pods/"+pod)["name"])
+			require.Len(t, read(t, s, "/v2/pods")["pods"], 1)
 			require.Equal(t, 200, done(first).status)
 			require.Equal(t, "COMPLETED", status(first))
 			require.Equal(t, second, take().json["id"])
 			require.Equal(t, 200, done(second).status)
 
-			jobs := ask(t, s, "GET", queue+"/health", "").json["jobs"]
+			jobs := read(t, s, queue+"/health")["jobs"]
 			require.Equal(t, map[string]any{"completed": 2.0, "failed": 0.0, "inProgress": 0.0, "inQueue": 0.0, "retried": 0.0}, jobs, "nothing that was refused is there, nor anything twice")
 			require.NoError(t, s.Close())
 
