@@ -337,16 +337,16 @@ var _ = area(func() {
 	})
 
 	add("graphql.pod.runtime.ports", nil, func(c *Check) {
-		ports := c.graphPod(c.running(with(`"ports":["22/tcp","80/http"]`))).Runtime.Ports
-		require.Len(c, ports, 2)
-		for i, want := range []struct {
-			private int
-			kind    string
-		}{{22, "tcp"}, {80, "http"}} {
-			require.Equal(c, want.private, *ports[i].PrivatePort)
-			require.Equal(c, want.kind, *ports[i].Type)
-			require.Equal(c, ports[i].Ip == nil, ports[i].PublicPort == nil)
-			require.False(c, *ports[i].IsIpPublic && ports[i].Ip == nil)
+		id := c.running(with(`"ports":["22/tcp","80/http"]`))
+		mapped := c.mapped(id)
+		ports := c.graphPod(id).Runtime.Ports
+		require.Len(c, ports, len(mapped), "those that have a public number")
+		for i, want := range mapped {
+			require.EqualValues(c, want["private"], *ports[i].PrivatePort)
+			require.EqualValues(c, want["public"], *ports[i].PublicPort)
+			require.Equal(c, want["type"], *ports[i].Type)
+			require.NotEmpty(c, *ports[i].Ip)
+			require.NotNil(c, ports[i].IsIpPublic)
 		}
 	})
 

@@ -17,6 +17,16 @@ func (c *Check) runtimeOf(id string) (r map[string]any) {
 	return r
 }
 
+// mapped gives those of the pod's runtime.ports that have a public number, which are those that GraphQL lists.
+func (c *Check) mapped(id string) (ports []map[string]any) {
+	for _, one := range c.runtimeOf(id)["ports"].([]any) {
+		if port := one.(map[string]any); port["public"] != nil {
+			ports = append(ports, port)
+		}
+	}
+	return ports
+}
+
 // share asserts a whole percentage.
 func (c *Check) share(value any) {
 	n, ok := value.(float64)
@@ -57,13 +67,9 @@ var _ = area(func() {
 		taken := map[string]string{}
 		const body = `"ports":["8888/http","22/tcp"]`
 		for _, id := range []string{c.running(cpuWith(body)), c.running(cpuWith(body)), c.running(cpuWith(body))} {
+			mapped := c.mapped(id)
 			over := c.graphPod(id).Runtime.Ports
-			for i, one := range c.runtimeOf(id)["ports"].([]any) {
-				port := one.(map[string]any)
-				if port["public"] == nil {
-					require.Nil(c, over[i].PublicPort)
-					continue
-				}
+			for i, port := range mapped {
 				at := fmt.Sprint(port["ip"], ":", port["public"])
 				require.Empty(c, taken[at], "%s is that of another pod", at)
 				taken[at] = id

@@ -102,15 +102,16 @@ func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time, host str
 		Container: &graph.PodRuntimeContainer{CPUPercent: rounded(live.CPUPercent), MemoryPercent: rounded(live.MemoryPercent)},
 	}
 	for i, port := range p.Ports {
+		if i >= len(live.Ports) || live.Ports[i].Public == 0 { // they are in the order of those that were asked for
+			continue // clients take the numbers of each port that there is (rule graphql.pod.runtime.ports)
+		}
 		text, protocol, _ := strings.Cut(port, "/")
 		private, _ := strconv.ParseInt(text, 10, 32) // it was checked as the pod was made
-		one := &graph.PodRuntimePorts{IsIPPublic: yes(false), PrivatePort: number(private), Type: &protocol}
-		if i < len(live.Ports) && live.Ports[i].Public != 0 { // they are in the order of those that were asked for
-			seen := live.Ports[i]
-			seen.IP = cmp.Or(seen.IP, host) // on every address of the machine: where the client reaches the server
-			one.PublicPort, one.IP, one.IsIPPublic = number(int64(seen.Public)), orNull(seen.IP), yes(isPublic(seen))
-		}
-		v.Ports = append(v.Ports, one)
+		seen := live.Ports[i]
+		seen.IP = cmp.Or(seen.IP, host) // on every address of the machine: where the client reaches the server
+		v.Ports = append(v.Ports, &graph.PodRuntimePorts{
+			PrivatePort: number(private), Type: &protocol, PublicPort: number(int64(seen.Public)), IP: orNull(seen.IP), IsIPPublic: yes(isPublic(seen)),
+		})
 	}
 
 	if p.GPU != nil {

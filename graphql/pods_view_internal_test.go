@@ -89,10 +89,8 @@ func TestRuntimeView_HasWhatWasSeen(t *testing.T) {
 	require.Equal(t, []*graph.PodRuntimePorts{
 		{PrivatePort: new(22), Type: new("tcp"), PublicPort: new(40_000), IP: new("203.0.113.1"), IsIPPublic: new(true)},
 		{PrivatePort: new(8888), Type: new("http"), PublicPort: new(40_001), IP: new("203.0.113.1"), IsIPPublic: new(false)},
-		{PrivatePort: new(53), Type: new("udp"), IsIPPublic: new(false)},
-		{PrivatePort: new(9999), Type: new("tcp"), IsIPPublic: new(false)},
 		{PrivatePort: new(25), Type: new("tcp"), PublicPort: new(40_002), IP: new("berth.example"), IsIPPublic: new(true)},
-	}, v.Ports)
+	}, v.Ports, "of those that have a public number")
 	require.Equal(t, []*graph.PodRuntimeGpus{
 		{ID: new("GPU-p-0"), GpuUtilPercent: new(1), MemoryUtilPercent: new(3)}, {ID: new("GPU-p-1")},
 	}, v.Gpus)

@@ -62,8 +62,7 @@ func TestServices_PodView_IsWhole(t *testing.T) {
 	s.Live = func(compute.PodID) compute.PodRuntime { return live }
 	never := []string{".DockerID", ".Port", ".ClusterIP", ".ClusterIdx", ".ClusterRole"}
 	require.ElementsMatch(t, append([]string{
-		".Runtime.Ports.IP", ".Runtime.Ports.PublicPort",
-		".Runtime.Gpus.GpuUtilPercent", ".Runtime.Gpus.MemoryUtilPercent", ".Runtime.Container.CPUPercent", ".Runtime.Container.MemoryPercent",
+		".Runtime.Ports", ".Runtime.Gpus.GpuUtilPercent", ".Runtime.Gpus.MemoryUtilPercent", ".Runtime.Container.CPUPercent", ".Runtime.Container.MemoryPercent",
 	}, never...), missing("", reflect.ValueOf(s.podView(p, now, ""))))
 
 	percent := 1.5

@@ -812,7 +812,7 @@ type PodRuntimeGpus struct {
 	MemoryUtilPercent *int    `json:"memoryUtilPercent,omitempty"`
 }
 
-// A port of the container. ip and publicPort are null while it is not mapped; of a port on every address of the host, ip is the name under which the client reached the server.
+// A port of the container, listed while it is mapped. Of a port on every address of the host, ip is the name under which the client reached the server.
 type PodRuntimePorts struct {
 	IP *string `json:"ip,omitempty"`
 	// Whether the container is reached at ip itself: true for tcp and udp, false for http.

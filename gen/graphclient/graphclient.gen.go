@@ -4742,7 +4742,7 @@ func (v *PodFieldsRuntimePodRuntimeGpus) GetMemoryUtilPercent() *int { return v.
 // PodFieldsRuntimePodRuntimePorts includes the requested fields of the GraphQL type PodRuntimePorts.
 // The GraphQL type's documentation follows.
 //
-// A port of the container. ip and publicPort are null while it is not mapped; of a port on every address of the host, ip is the name under which the client reached the server.
+// A port of the container, listed while it is mapped. Of a port on every address of the host, ip is the name under which the client reached the server.
 type PodFieldsRuntimePodRuntimePorts struct {
 	Ip *string `json:"ip"`
 	// Whether the container is reached at ip itself: true for tcp and udp, false for http.
