@@ -121,11 +121,12 @@ func (r row) report(b *bench, references, measured []reading) {
 	}
 
 	ratio := median(ratios)
-	asked, holds := r.asked.String(), r.asked.holds(ratio)
+	judged, asked := ratio, r.asked.String()
 	if r.absolute {
-		asked, holds = fmt.Sprintf("%s %s", r.asked, r.unit), r.asked.holds(middle(measured, value))
+		judged, asked = middle(measured, value), fmt.Sprintf("%s %s", r.asked, r.unit)
 	}
-	b.judged(r.name, holds)
+	holds := r.asked.holds(judged)
+	b.judged(r.name, holds, judged)
 	fmt.Fprintf(b.out, "| %s | %.3g | %.3g to %.3g | %s | %s | %.5g | %.5g | %s | %s | %s |\n", r.name, ratio, slices.Min(ratios), slices.Max(ratios),
 		asked, holds, middle(measured, value), middle(references, value), r.unit, used, b.repeat(r.name))
 }
@@ -140,7 +141,7 @@ func (b *bench) number(name, unit string, asked bound, values ...float64) {
 		spread = fmt.Sprintf("%.3g to %.3g", slices.Min(values), slices.Max(values))
 	}
 	value := median(values)
-	b.judged(name, asked.holds(value))
+	b.judged(name, asked.holds(value), value)
 	fmt.Fprintf(b.out, "| %s | %.4g %s | %s | %s | %s | | | | | %s |\n", name, value, unit, spread, asked, asked.holds(value), b.repeat(name))
 }
 

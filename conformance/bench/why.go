@@ -2,31 +2,60 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // missed is a row that does not hold what is asked of it.
-type missed struct{ part, row string }
+type missed struct {
+	part, row string
+	value     float64
+}
 
 // judged notes whether a row of the part that runs holds.
-func (b *bench) judged(row, holds string) {
+func (b *bench) judged(row, holds string, value float64) {
 	if holds == "NO" {
-		b.missed = append(b.missed, missed{b.part.name, row})
+		b.missed = append(b.missed, missed{b.part.name, row, value})
 	}
 }
 
 // account says why rows do not hold: what takes the time, what was tried and what is left.
 type account struct {
 	title string
-	of    []missed // with the beginnings of the names of rows
+	of    []excused
 	text  string
 }
 
+// excused are rows of which an account tells.
+type excused struct {
+	part, row string // with the beginning of their names
+	here      bound  // that which can be had on a machine like that of the account; nothing: the account says none
+}
+
+// readExcused reads "part: row", or "part: row (here ≥ 0.5)".
+func readExcused(line string) (e excused, err error) {
+	name, here, has := strings.Cut(strings.TrimSuffix(line, ")"), " (here ")
+	if has {
+		sign, limit, _ := strings.Cut(here, " ")
+		if e.here.sign = sign; sign != "≥" && sign != "≤" {
+			return e, fmt.Errorf("%s: what can be had here begins with ≥ or ≤", line)
+		}
+		if e.here.limit, err = strconv.ParseFloat(limit, 64); err != nil {
+			return e, fmt.Errorf("%s: %w", line, err)
+		}
+	}
+
+	e.part, e.row, _ = strings.Cut(name, ": ")
+	if !slices.ContainsFunc(parts, func(p part) bool { return p.name == e.part }) {
+		return e, fmt.Errorf("there is no part %q", e.part)
+	}
+	return e, nil
+}
+
 // readAccounts reads a page of accounts: what is said before them, and then each with a heading, a list of rows as "- part: row", of which the
-// beginning is enough, and a text.
+// beginning is enough, with what can be had here, and a text.
 func readAccounts(text string) (before string, all []account, err error) {
 	before, text, _ = strings.Cut(text, "\n## ")
 	if title, rest, has := strings.Cut(before, "\n"); has && strings.HasPrefix(title, "# ") {
@@ -41,11 +70,11 @@ func readAccounts(text string) (before string, all []account, err error) {
 			if !found {
 				break
 			}
-			in, row, _ := strings.Cut(name, ": ")
-			if !slices.ContainsFunc(parts, func(p part) bool { return p.name == in }) {
-				return "", nil, fmt.Errorf("%s: there is no part %q", title, in)
+			e, err := readExcused(name)
+			if err != nil {
+				return "", nil, fmt.Errorf("%s: %w", title, err)
 			}
-			a.of = append(a.of, missed{in, row})
+			a.of = append(a.of, e)
 		}
 
 		_, a.text, _ = strings.Cut(strings.TrimLeft(rest, "\n"), "\n\n")
@@ -57,17 +86,17 @@ func readAccounts(text string) (before string, all []account, err error) {
 	return before, all, nil
 }
 
-// accountOf gives the place of the account of a row, which is the one that names most of it; -1: there is none.
-func accountOf(all []account, m missed) int {
-	best, length := -1, -1
+// accountOf gives the place of the account of a row, which is the one that names most of it, and what it says can be had; -1: there is none.
+func accountOf(all []account, m missed) (place int, here bound) {
+	place, length := -1, -1
 	for i, a := range all {
 		for _, of := range a.of {
 			if of.part == m.part && strings.HasPrefix(m.row, of.row) && len(of.row) > length {
-				best, length = i, len(of.row)
+				place, length, here = i, len(of.row), of.here
 			}
 		}
 	}
-	return best
+	return place, here
 }
 
 // accounts prints why the rows of this run that do not hold do not, and names those of which nothing is said.
@@ -84,10 +113,10 @@ func (b *bench) accounts(page string) error {
 		return fmt.Errorf("%s: %w", page, err)
 	}
 
-	rowsOf := map[int][]missed{}
+	rowsOf := map[int][]string{}
 	for _, m := range b.missed {
-		i := accountOf(all, m)
-		rowsOf[i] = append(rowsOf[i], m)
+		i, here := accountOf(all, m)
+		rowsOf[i] = append(rowsOf[i], m.line(here))
 	}
 
 	fmt.Fprint(b.out, "\n# What does not hold, and why\n")
@@ -100,19 +129,22 @@ func (b *bench) accounts(page string) error {
 			continue
 		}
 		fmt.Fprintf(b.out, "\n## %s\n\n", a.title)
-		printRows(b.out, rows)
+		fmt.Fprintln(b.out, strings.Join(rows, "\n"))
 		fmt.Fprintf(b.out, "\n%s\n", a.text)
 	}
 
 	if left := rowsOf[-1]; len(left) > 0 {
 		fmt.Fprint(b.out, "\n## Not looked into\n\n")
-		printRows(b.out, left)
+		fmt.Fprintln(b.out, strings.Join(left, "\n"))
 	}
 	return nil
 }
 
-func printRows(out io.Writer, rows []missed) {
-	for _, m := range rows {
-		fmt.Fprintf(out, "- %s: %s\n", m.part, m.row)
+// line says by how much the row does not hold, and whether what can be had here does.
+func (m missed) line(here bound) string {
+	line := fmt.Sprintf("- %s: %s: %.4g", m.part, m.row, m.value)
+	if here.sign != "" {
+		line += fmt.Sprintf("; here %s: %s", here, here.holds(m.value))
 	}
+	return line
 }
