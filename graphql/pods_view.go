@@ -103,7 +103,7 @@ func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time, host str
 	}
 	for i, port := range p.Ports {
 		if i >= len(live.Ports) || live.Ports[i].Public == 0 { // they are in the order of those that were asked for
-			continue // clients take the numbers of each port that there is (rule graphql.pod.runtime.ports)
+			continue // clients take the numbers of each port that there is (rule graphql.pod.runtime.ports.public)
 		}
 		text, protocol, _ := strings.Cut(port, "/")
 		private, _ := strconv.ParseInt(text, 10, 32) // it was checked as the pod was made
